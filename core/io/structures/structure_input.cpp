@@ -11,6 +11,7 @@
 #include "core/deck/about_key.hpp"
 #include "core/io/structures/checkpoint_structure.hpp"
 #include "core/io/structures/extxyz_reader.hpp"
+#include "core/io/structures/gen_reader.hpp"
 #include "core/io/structures/lammps_data_reader.hpp"
 #include "core/io/structures/lammps_dump_reader.hpp"
 #include "core/io/structures/lammps_units.hpp"
@@ -23,16 +24,17 @@ void StructureInput::describe(deck::Describe<StructureInput>& d) {
   using F = Format;
   d("lattice", &StructureInput::lattice, "a crystal");
   d("file", &StructureInput::file,
-    "extended XYZ, data file or dump of LAMMPS, POSCAR of VASP, or a checkpoint of an earlier run")
+    "extended XYZ, data file or dump of LAMMPS, POSCAR of VASP, gen file of DFTB+, or a checkpoint of an earlier run")
       .def("");
   d("format", &StructureInput::format,
     "file format; by_name selects *xyz as extended XYZ, *.h5 as a checkpoint, *POSCAR*, *CONTCAR* and *.vasp as "
-    "VASP's, others as a dump of LAMMPS where they begin with ITEM:, else as LAMMPS data")
+    "VASP's, *.gen as DFTB+'s, others as a dump of LAMMPS where they begin with ITEM:, else as LAMMPS data")
       .options({{"by_name", F::by_name},
                 {"extxyz", F::extxyz},
                 {"lammps_data", F::lammps_data},
                 {"lammps_dump", F::lammps_dump},
                 {"poscar", F::poscar},
+                {"gen", F::gen},
                 {"checkpoint", F::checkpoint}})
       .def(F::by_name);
   d("frame", &StructureInput::frame, "frame index of an extended XYZ file or a dump, from 0; -1 is the last").def(-1);
@@ -83,6 +85,8 @@ static Structure read_structure(const StructureInput& input, Context& context) {
     return read_checkpoint_structure(input.file, context.comm);
   if (input.format == F::poscar || (input.format == F::by_name && io::is_poscar_name(input.file)))
     return io::read_poscar(input.file, input.species, context.comm, input.velocities);
+  if (input.format == F::gen || (input.format == F::by_name && input.file.ends_with(".gen")))
+    return io::read_gen(input.file, context.comm);
   const bool xyz =
       input.format == F::extxyz || (input.format == F::by_name && input.file.size() > 3 && input.file.ends_with("xyz"));
   if (xyz) return io::read_extxyz(input.file, input.frame, context.comm, input.velocity_unit, input.velocities);

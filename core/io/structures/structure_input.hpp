@@ -16,7 +16,7 @@ namespace cambium {
 
 /// The key `structure` of a deck: a crystal, or a file.
 struct StructureInput {
-  enum class Format { by_name, extxyz, lammps_data, lammps_dump, poscar, checkpoint };
+  enum class Format { by_name, extxyz, lammps_data, lammps_dump, poscar, gen, checkpoint };
   std::optional<LatticeSpec> lattice;
   std::string file;
   Format format = Format::by_name;
