@@ -125,7 +125,8 @@ TEST_CASE("ordered mode says which numbers of ranks it can serve") {
   REQUIRE_THROWS_WITH(require_ranks(params, 3),
                       "reduce.mode 'ordered' adds over a binary tree and needs a power of two of ranks, but 3 run; "
                       "start 2 ranks or set reduce.mode to fast");
-  REQUIRE_THROWS_WITH(require_ranks(params, 8),
-                      "reduce.slices is 4, but 8 ranks run and each needs a slice; set reduce.slices to 8 or more "
-                      "(this changes the order of sums, so the weights' last bits)");
+  REQUIRE_THROWS_WITH(
+      require_ranks(params, 8),
+      "reduce.micro_batches is 4, but 8 ranks run and each needs one; set reduce.micro_batches to 8 or more "
+      "(this changes the order of sums, so the weights' last bits)");
 }
