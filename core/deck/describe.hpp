@@ -82,12 +82,6 @@ class Key : public detail::KeyOf<P> {
     return *this;
   }
 
-  /// A value that an earlier version wrote otherwise. Decks that say so still run, with a hint.
-  Key& former_option(std::string_view former, std::string_view now) {
-    spec.former_options.emplace_back(former, now);
-    return *this;
-  }
-
   /// The value when the key is absent; without a default the key is required (unless it is a std::optional).
   Key& def(T value) {
     default_ = std::move(value);

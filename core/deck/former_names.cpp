@@ -67,20 +67,10 @@ class Renaming {
           .at_path(given.path());
     }
     if (depth < spec.shapes.size()) return dictionary(given, spec, depth);
-    if (!spec.former_options.empty()) return option(given, spec);
     if (spec.leaf == Leaf::map) return map(given, *spec.nested);
     if (spec.leaf != Leaf::choice) return given;
     if (spec.form == ChoiceForm::keyed) return keyed(given, spec);
     return given.is_map() ? nested(given, spec) : type_name(given, spec);
-  }
-
-  Node option(const Node& given, const KeySpec& spec) {
-    for (const auto& [former, now] : spec.former_options)
-      if (given.is_scalar() && given.text() == former) {
-        problems_.hint(given.mark(), given.path(), fmt::format("the value '{}' is written '{}' now", former, now));
-        return Node::scalar(now, given.quoted(), given.mark()).at_path(given.path());
-      }
-    return given;
   }
 
   Node dictionary(const Node& given, const KeySpec& spec, std::size_t depth) {

@@ -109,16 +109,6 @@ class Writer {
     return now;
   }
 
-  /// Values of earlier versions; those that YAML reads as booleans in that form, too.
-  static Json former_values(const KeySpec& key) {
-    Json values = Json::array();
-    for (const auto& [former, now] : key.former_options) {
-      values.push_back(former);
-      if (former == "true" || former == "false") values.push_back(former == "true");
-    }
-    return {{"enum", values}, {"deprecated", true}};
-  }
-
   /// That a key is given under one of its names only, and under one of them if it is required.
   static Json one_name(const KeySpec& key) {
     Json any = Json::array({{{"required", Json::array({key.name})}}});
@@ -132,7 +122,6 @@ class Writer {
     out["description"] = key.unit.empty() ? key.doc : fmt::format("{} ({})", key.doc, key.unit);
     Json type = value(key, 0);
     if (key.may_be_null) type = {{"anyOf", Json::array({type, {{"type", "null"}}})}};
-    if (!key.former_options.empty()) type = {{"anyOf", Json::array({type, former_values(key)})}};
     out.update(type);
     if (key.fallback.defined() && key.fallback.is_scalar()) out["default"] = default_value(key);
     if (!key.example.empty()) out["examples"] = Json::array({key.example});

@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "core/deck/expression.hpp"
@@ -53,8 +52,7 @@ struct KeySpec {
   double lowest = -std::numeric_limits<double>::infinity();  ///< of the C++ integer behind it
   double highest = std::numeric_limits<double>::infinity();
   std::vector<Option> options;
-  std::vector<std::pair<std::string, std::string>> former_options;  ///< value of an earlier version, and that of today
-  std::vector<Variable> variables{{"t", "ps"}, {"step", ""}};       ///< of an expression
+  std::vector<Variable> variables{{"t", "ps"}, {"step", ""}};  ///< of an expression
   Node fallback;                         ///< the default as it would be written; none when there is none
   std::shared_ptr<const Schema> nested;  ///< of Leaf::map
   std::string choice_kind;               ///< of Leaf::choice

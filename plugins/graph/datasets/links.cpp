@@ -33,12 +33,7 @@ void LinkSet::Params::describe(deck::Describe<Params>& d) {
       .def(0.2);
   d("seed", &Params::seed, "seed of the random choice of held-out links").at_least(0).def(1);
   d("tuning", &Params::tuning, "hold out the file's links to validate by, not those of the test").def(false);
-  d("split", &Params::split, "links that are the samples: training, or the held-out ones of test")
-      .formerly("held_out")
-      .options({{"training", Split::training}, {"test", Split::test}})
-      .former_option("false", "training")
-      .former_option("true", "test")
-      .def(Split::training);
+  d("held_out", &Params::held_out, "the samples are the held-out links, not those to train on").def(false);
   d.check([](const Params& p) -> std::string {
     if ((p.file.empty() ? 0 : 1) + (p.edges.empty() ? 0 : 1) + (p.made ? 1 : 0) != 1)
       return "give one of: file (HDF5), edges (text), synthetic";
@@ -74,14 +69,14 @@ void LinkSet::open(Context& context) {
   LinkSamples samples;
   io::on_every_rank(context.comm, [&] {
     samples.graph = graph_of(params_);
-    samples.held_out = params_.split == Split::test;
+    samples.held_out = params_.held_out;
     samples.users = users_of(samples.links());
     if (samples.users.empty())
       throw KeyError(
           "links.hold_out", "hold_out",
           fmt::format("{}: no link is held out; raise hold_out, or give held_out_edges", samples.graph->source));
   });
-  if (params_.split == Split::training)
+  if (!params_.held_out)
     report(*samples.graph, context.log);
   else
     say_notes(samples.graph->notes, context.log);

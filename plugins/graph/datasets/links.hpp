@@ -12,12 +12,10 @@ namespace cambium::graph {
 /// all of them.
 class LinkSet : public train::Dataset {
  public:
-  enum class Split { training, test };
   struct Params : EdgeTextKeys {
     std::string file, edges, held_out_edges;
     std::optional<MadeLinks> made;
-    bool bipartite = true, tuning = false;
-    Split split = Split::training;
+    bool bipartite = true, tuning = false, held_out = false;
     std::int64_t users = 0, items = 0, seed = 1;
     double hold_out = 0.2;
     static void describe(deck::Describe<Params>& d);

@@ -304,32 +304,3 @@ TEST_CASE("declarations of former names that cannot work are mistakes of the pro
   CHECK_THROWS_WITH(f.registry.renamed<Shape>("sphere", "globe"),
                     "shape 'globe' is to be the new name of 'sphere', but is not there");
 }
-
-TEST_CASE("a value that an earlier version wrote otherwise, under either name of its key") {
-  struct Data {
-    enum class Split { training, test } split = Split::training;
-    static void describe(deck::Describe<Data>& d) {
-      d("split", &Data::split, "which samples")
-          .formerly("held_out")
-          .options({{"training", Split::training}, {"test", Split::test}})
-          .former_option("false", "training")
-          .former_option("true", "test")
-          .def(Split::training);
-    }
-  };
-  const auto schema = deck::schema_of<Data>();
-  const auto read = [&](const std::string& text, std::string& hints) {
-    deck::Problems problems;
-    const auto node = deck::present_names(deck::parse(text, "old.yaml"), schema, nullptr, problems);
-    for (const auto& hint : problems.hints()) hints += hint.line() + "\n";
-    return deck::read<Data>(node).split;
-  };
-  std::string hints;
-  CHECK(read("split: test\n", hints) == Data::Split::test);
-  CHECK(hints.empty());
-  CHECK(read("held_out: true\n", hints) == Data::Split::test);
-  CHECK(hints ==
-        "old.yaml:1:1: held_out: 'held_out' is called 'split' now\n"
-        "old.yaml:1:11: held_out: the value 'true' is written 'test' now\n");
-  CHECK(read("split: false\n", hints) == Data::Split::training);
-}

@@ -60,7 +60,7 @@ says("held_out_edges, bipartite, users, items, columns and counts go with edges;
      T + "dataset={type: links, file: a.h5, users: 3}")
 says("items belong to users; of a plain graph (bipartite: false) give users", T + "dataset={type: links, edges: a.txt, bipartite: false, items: 3}")
 says("tuning goes with file, which has links to validate by", T + "dataset={type: links, edges: a.txt, tuning: true}")
-says("made: no link is held out; raise hold_out, or give held_out_edges", T + "dataset.hold_out=0", T + "dataset.split=test", command="run")
+says("made: no link is held out; raise hold_out, or give held_out_edges", T + "dataset.hold_out=0", T + "dataset.held_out=true", command="run")
 says("made: no link is held out; raise hold_out, or give held_out_edges", P + "dataset.hold_out=0", deck="predict.yaml", command="run")
 
 # Text
