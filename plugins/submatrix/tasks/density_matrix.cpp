@@ -138,7 +138,8 @@ void DensityTask::Params::describe(deck::Describe<Params>& d) {
                 {"pade", SolverKind::pade}})
       .def(SolverKind::lanczos);
   d("form", &P::form,
-    "orthogonal: H becomes S^-1/2 H S^-1/2 first; local: every submatrix of H and S is a problem of its own (eps "
+    "orthogonal: H becomes S^-1/2 H S^-1/2 first; local: every submatrix of H and S is a problem of its own "
+    "(eps_filter "
     "counts for the blocks of both)")
       .options({{"orthogonal", Form::orthogonal}, {"local", Form::local}})
       .def(Form::orthogonal);
@@ -147,7 +148,7 @@ void DensityTask::Params::describe(deck::Describe<Params>& d) {
       .options({{"float64", Precision::float64}, {"float32", Precision::float32}, {"bfloat16", Precision::bfloat16}})
       .def(Precision::float64);
   d("krylov_tolerance", &P::krylov_tolerance,
-    "convergence tolerance: fraction of D that the newest Krylov block may carry; 0: derived from eps")
+    "convergence tolerance: fraction of D that the newest Krylov block may carry; 0: derived from eps_filter")
       .non_negative()
       .def(0.0);
   d("prune", &P::prune, "products of two blocks whose norms multiply to less than this times eps_filter are left out")
