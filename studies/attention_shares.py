@@ -22,7 +22,7 @@ run: {name: shares, directory: %s, seed: 3, profile: true}
 plugins: [sequence]
 stages:
   - train:
-      network: {type: transformer, layers: 2, width: 64, heads: 2, mlp_ratio: 2, attention: %s, causal: %s, learn: answers}
+      network: {type: transformer, layers: 2, width: 64, heads: 2, mlp_ratio: 2, attention: %s, causal: %s, loss_on: answers}
       dataset: {type: associative_recall, samples: 1000, length: %d, pairs: 16, queries: 16, keys: 20, values: 8}
       batch: 2
       steps: %d

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Held-out check-ins of Gowalla, all users: gowalla.py PROGRAM gowalla.h5 graph|relate [--tune KEY=VALUE ...] [--keep FOLDER].
 
-Runs inputs/graph/gowalla.yaml (light_gcn) or inputs/relate/gowalla.yaml (cosine_factors) at full size on the file and prints one JSON object:
+Runs inputs/graph/gowalla.yaml (light_gcn) or inputs/relate/gowalla.yaml (cosine_factorization) at full size on the file and prints one JSON object:
 Recall@20 and NDCG@20 of the network, its baselines and the public table BARS. With --tune the check-ins that the file holds for validation are left out of training and
 looked for instead of those of the test, and further words change keys of the deck (stages[0].train.network.width=64): to choose settings by. With
 --set keys change and the test judges all the same: for settings that were chosen so.

@@ -20,7 +20,7 @@ stages:
   - train:
       network: {type: gcn, layers: [16], precision: float32}
       dataset: {type: graph, divided: true, file: big.h5}
-      loader: whole_graph
+      loader: full_graph
       epochs: 3
       optimizer: adam
       learning_rate: {type: constant, start: 0.01}

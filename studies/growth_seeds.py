@@ -22,7 +22,7 @@ run: {{name: growth, directory: {folder}, seed: {seed}}}
 plugins: [cosmo]
 stages:
   - simulate:
-      physics: structure_growth
+      physics: particle_mesh
       box: 1024
       particles: 32
       assignment: {scheme}

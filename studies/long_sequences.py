@@ -29,7 +29,7 @@ def name_of(attention):
 
 
 NETWORK = "stages[0].train.network"
-LSTM = [f"{{type: byte_lstm, width: {width}, learn: answers}}" for width in (48, 128)]
+LSTM = [f"{{type: byte_lstm, width: {width}, loss_on: answers}}" for width in (48, 128)]
 MORE = {"causal": [], "masked": [NETWORK + ".causal=false"], "lstm": []}
 
 

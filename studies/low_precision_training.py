@@ -47,9 +47,9 @@ run: {{name: bits, directory: {folder}, seed: {seed}}}
 plugins: [sequence]
 stages:
   - {{train: {{network: {{type: transformer, layers: 2, width: {width}, heads: 4, linear: {linear}}},
-      dataset: {{type: grammar, samples: 100000, length: 65}}, batch: 16, steps: {steps}, optimizer: {{type: adamw, weight_decay: 0.01}},
+      dataset: {{type: synthetic_grammar, samples: 100000, length: 65}}, batch: 16, steps: {steps}, optimizer: {{type: adamw, weight_decay: 0.01}},
       learning_rate: {{type: cosine, start: 2e-3, stop: 2e-5}}, warm_up: {{steps: {warm_up}}}, clip: {{norm: 1.0}}, log_every: {log}{more}}}}}
-  - evaluate: {{model: "{{run}}/train/model.h5", dataset: {{type: grammar, samples: 500, length: 65, first_index: 100000}}, batch: 50}}
+  - evaluate: {{model: "{{run}}/train/model.h5", dataset: {{type: synthetic_grammar, samples: 500, length: 65, first_index: 100000}}, batch: 50}}
 """
 
 WATER = """

@@ -28,7 +28,7 @@ stages:
   - train:
       network: {{type: {network}, {keys}}}
       dataset: {{type: graph, file: {file}}}
-      loader: whole_graph
+      loader: full_graph
       epochs: 200
       optimizer: {{type: adam, weight_decay: 5e-4}}
       learning_rate: {{type: constant, start: 0.01}}

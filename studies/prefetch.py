@@ -18,7 +18,7 @@ plugins: [sequence]
 stages:
   - train:
       network: {type: transformer, layers: 4, width: 256, heads: 4}
-      dataset: {type: grammar, samples: 2000, length: 65}
+      dataset: {type: synthetic_grammar, samples: 2000, length: 65}
       batch: 8
       steps: 20
       optimizer: {type: adamw, weight_decay: 0.01}

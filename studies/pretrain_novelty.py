@@ -54,7 +54,7 @@ stages:
       epochs: {epochs}
       optimizer: {{type: adamw, weight_decay: 0.01}}
       learning_rate: {{type: cosine, start: 1e-3, stop: 1e-5}}
-  - novelty:
+  - select_runs:
       model: "{{run}}/train/model.h5"
       archive: *known
       candidates: {{prandtl: {prandtl}, rayleigh: {rayleigh}}}
@@ -101,7 +101,7 @@ def made(path, files, runs):
 def chosen(folder, known, count):
     """The first new ones of each way to choose; one that is known already tells nothing."""
     out = {}
-    for row in encoder_runs.rows(folder, "novelty", "chosen.csv"):
+    for row in encoder_runs.rows(folder, "select_runs", "chosen.csv"):
         run = min(itertools.product(RAYLEIGH, PRANDTL), key=lambda r: abs(r[0] - float(row["rayleigh"])) / r[0] + abs(r[1] - float(row["prandtl"])))
         name = {"the encoder": "novelty", "gaps in the parameters": "gaps"}.get(row["method"])
         if name and run not in known and len(out.setdefault(name, [])) < count:

@@ -19,7 +19,7 @@ import measured
 
 DECK = os.path.join(os.path.dirname(__file__), "..", "inputs", "train", "quantized.yaml")
 ARMS = {"1_bit": "{bits: 1}", "2_bits": "{bits: 2}", "3_bits": "{bits: 3}", "4_bits": "{bits: 4}", "ternary": "{weights: ternary}"}
-CALIBRATE = "calibrate: {dataset: {type: grammar, samples: 1000, length: 65}, samples: 64}"
+CALIBRATE = "calibrate: {dataset: {type: synthetic_grammar, samples: 1000, length: 65}, samples: 64}"
 ARMS |= {name + "_fitted": quantize[:-1] + ", " + CALIBRATE + "}" for name, quantize in ARMS.items()}
 
 
@@ -29,7 +29,7 @@ plugins: [sequence]
 stages:
   - evaluate:
       model: {folder}/train/model.h5
-      dataset: {{type: grammar, samples: 500, length: 65, first_index: 200000}}
+      dataset: {{type: synthetic_grammar, samples: 500, length: 65, first_index: 200000}}
       quantize: {quantize}
 """
 

@@ -46,9 +46,9 @@ def run(program, folder, case, eps, levels):
     write(os.path.join(folder, "h.mtx"), h)
     write(os.path.join(folder, "s.mtx"), s)
     stage = {"matrices": {"hamiltonian": "{deck}/h.mtx", "molecule": [1], **({"overlap": "{deck}/s.mtx"} if overlap else {})},
-             "electrons": ATOMS, "eps": eps, "solver": "diagonalise"}
+             "electrons": ATOMS, "eps_filter": eps, "solver": "diagonalise"}
     if overlap:
-        stage["eps_overlap"] = eps
+        stage["eps_filter_overlap"] = eps
     if groups:
         stage["groups"] = {"by": "graph", "size": groups}
     deck = {"run": {"name": "ring", "directory": os.path.join(folder, f"{case}_{eps:g}")}, "plugins": ["submatrix"], "stages": [{"density_matrix": stage}]}

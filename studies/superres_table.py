@@ -45,10 +45,10 @@ def train(model, ratio, data, steps, seeds):
 
 def networks(ratio, gamma, steps):
     """gamma rises over the whole training: the equations refine what the data have taught."""
-    net = {"type": "meshfree_flow_net", "features": 8, "most_features": 64, "latent": 16, "decoder": [64, 64, 32],
+    net = {"type": "meshfree_flow_net", "base_channels": 8, "max_channels": 64, "latent_dim": 16, "decoder": [64, 64, 32],
            "activation": "swish", "blend": "spline", "loss": "l2", **LAWS}
     return {"constrained": {**net, "gamma": gamma, "ramp": steps}, "free": {**net, "gamma": 0.0},
-            "unet": {"type": "flow_unet", "features": 8, "most_features": 64, "ratio": ratio, "loss": "l2"},
+            "unet": {"type": "flow_unet", "base_channels": 8, "max_channels": 64, "ratio": ratio, "loss": "l2"},
             "untrained": {**net, "gamma": 0.0},
             "stream_function": {**net, "gamma": 0.0, "divergence_free": True}}
 

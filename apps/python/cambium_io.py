@@ -9,6 +9,7 @@
     run.provenance["git_hash"]
     run.results["gamma"].value, run.results.seconds      # what the summary says, in full precision
     run.thermo.plot(); run.trajectory.plot(); cambium_io.plot(run.fields)   # matplotlib figures
+    print(run); run.thermo.to_pandas(); run.pod; run.dataset("conf.h5")                 # xarray
     cambium_io.plot("runs/copper/simulate/rdf.h5"); cambium_io.movie("runs/rb/simulate/fields.h5")
 
 A run directory holds one folder per stage; `run.stage("simulate")` opens one, and the properties of a run are those of its
@@ -138,6 +139,17 @@ class Table:
     def names(self):
         return list(self._columns)
 
+    def __repr__(self):
+        columns = [f"{name} ({self.units[name]})" if self.units[name] else name for name in self.names]
+        return f"<Table {self.path}: {len(self) if columns else 0} rows of {', '.join(columns)}>"
+
+    def to_pandas(self):
+        """The columns as a pandas.DataFrame; units are in its attrs."""
+        import pandas
+        frame = pandas.DataFrame(self._columns)
+        frame.attrs["units"] = {name: self.units[name] for name in self.names}
+        return frame
+
     def plot(self, names=None):
         """A matplotlib figure of the columns, or of those named, over time."""
         return plots().table(self, names)
@@ -160,6 +172,9 @@ class Trajectory:
 
     def __len__(self):
         return len(self.steps)
+
+    def __repr__(self):
+        return f"<Trajectory {self.path}: {len(self)} frames of {len(self.ids)} atoms ({', '.join(sorted(set(self.species)))})>"
 
     def _read(self, name, frame):
         with h5py.File(self.path, "r") as file:
@@ -346,6 +361,12 @@ class Run:
         if not self.path.is_dir():
             raise FileNotFoundError(f"'{path}' is not a folder; name a run directory, such as runs/copper")
 
+    def __repr__(self):
+        """Files of the folder and of its stages, a line each."""
+        def files(folder):
+            return ", ".join(sorted(p.name for p in folder.iterdir() if p.is_file())) or "no files"
+        return "\n".join([f"<Run {self.path}: {files(self.path)}>"] + [f"  {name}: {files(self.path / name)}" for name in self.stages])
+
     @property
     def stages(self):
         """Names of the stages' folders, oldest first."""
@@ -416,6 +437,22 @@ class Run:
     def reconstruction(self):
         """What a model made of coarse samples, at the points that the deck asked for; sample() asks anywhere between them."""
         return open_fields(self._need("reconstruction.h5", "give the stage reconstruct 'write' in the deck"))
+
+    @property
+    def pod(self):
+        """Modes, coefficients and means of the stage pod: an xarray.Dataset."""
+        return self.dataset("pod.h5", "the stage pod writes it")
+
+    @property
+    def forecast(self):
+        """Forecasts of coefficients: an xarray.Dataset."""
+        return self.dataset("forecast.h5", "the stage forecast writes it")
+
+    def dataset(self, name, how="see the files of this run by print(run)"):
+        """A file for xarray, such as pod.h5, conf.h5 or matter.h5, loaded into memory: an xarray.Dataset."""
+        import xarray
+        with xarray.open_dataset(self._need(name, how)) as opened:
+            return opened.load()
 
     @property
     def results(self):

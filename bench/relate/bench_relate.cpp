@@ -314,7 +314,7 @@ Json measure_relate(const BenchOptions& options, Context& context) {
 Bench bench_relate() {
   return {"relate",
           "rows looked up per second; steps of factors and dlrm on divided tables beside dense gradients, "
-          "of cosine_factors beside PyTorch",
+          "of cosine_factorization beside PyTorch",
           measure_relate,
           {{"columns", "tables, each of which a sample names one row of", 26},
            {"rows", "of a table, for steps", 100000},

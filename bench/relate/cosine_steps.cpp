@@ -11,7 +11,7 @@
 #include "core/base/timing.hpp"
 #include "core/parallel/random.hpp"
 #include "core/train/tables/fetch_rows.hpp"
-#include "plugins/relate/networks/cosine_factors.hpp"
+#include "plugins/relate/networks/cosine_factorization.hpp"
 
 namespace cambium::relate {
 
@@ -188,8 +188,8 @@ class CosineSteps {
   static constexpr double margin = 0.0;
 
  private:
-  static CosineFactors::Params params(const CosineSizes& sizes) {
-    CosineFactors::Params out;
+  static CosineFactorization::Params params(const CosineSizes& sizes) {
+    CosineFactorization::Params out;
     out.width = sizes.width;
     out.drawn = sizes.drawn;
     out.reach = 1.0;
@@ -202,7 +202,7 @@ class CosineSteps {
   Context& context_;
   std::shared_ptr<const ChoiceTable> table_;
   HeldChoices data_;
-  CosineFactors network_;
+  CosineFactorization network_;
   std::unique_ptr<train::Tables> tables_;
   std::vector<train::SamplePtr> samples_;
 };
@@ -255,7 +255,7 @@ double measure_cosines(const BenchOptions& options, nlohmann::json& out, Context
       static_cast<double>(sizes.batch * context.comm.size() * (sizes.drawn + 1)) / (1e-3 * median_ms(ours));
   add_cosine_peer(options, sizes, out, context);
   context.log.info(fmt::format(
-      "cosine_factors: a step {:.3g} ms{}", median_ms(ours),
+      "cosine_factorization: a step {:.3g} ms{}", median_ms(ours),
       out.contains("cosines_ratio_pytorch")
           ? fmt::format(", PyTorch {:.2f} x that by batched products, {:.2f} x by one",
                         out["cosines_ratio_pytorch"].get<double>(), out["cosines_ratio_pytorch_shared"].get<double>())

@@ -1,6 +1,6 @@
 #pragma once
 // Keys and types that an earlier version called otherwise. The declaration names the former name (Key::formerly,
-// Registry::renamed); decks, command lines and stored runs that use it go on working, with a hint.
+// Registry::renamed); decks, command lines and stored runs that use it continue working, with a hint.
 #include <string>
 #include <string_view>
 

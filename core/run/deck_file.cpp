@@ -58,14 +58,27 @@ void DeckFile::describe(deck::Describe<DeckFile>& d) {
   d("sweep", &DeckFile::sweep, "a table of runs for `cambium sweep`: this deck with other values of some keys");
 }
 
-std::vector<std::string> DeckFile::stage_folders() const {
+static std::vector<std::string> numbered(const std::vector<std::string>& types) {
   std::map<std::string, int> seen;
   std::vector<std::string> out;
-  for (const auto& stage : stages) {
-    const int n = ++seen[stage.type];
-    out.push_back(n == 1 ? stage.type : fmt::format("{}_{}", stage.type, n));
+  for (const auto& type : types) {
+    const int n = ++seen[type];
+    out.push_back(n == 1 ? type : fmt::format("{}_{}", type, n));
   }
   return out;
+}
+
+std::vector<std::string> DeckFile::stage_folders() const {
+  std::vector<std::string> types;
+  for (const auto& stage : stages) types.push_back(stage.type);
+  return numbered(types);
+}
+
+std::vector<std::string> stage_folders_of(const deck::Node& stages) {
+  std::vector<std::string> types;
+  for (const auto& stage : stages.items())
+    types.push_back(stage.entries().empty() ? std::string() : stage.entries().front().key);
+  return numbered(types);
 }
 
 }  // namespace cambium

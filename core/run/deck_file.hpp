@@ -53,6 +53,16 @@ struct DeckFile {
   std::vector<std::string> stage_folders() const;
 };
 
+/// The same for stages as a deck has them, each a map with one key; empty for what is none.
+std::vector<std::string> stage_folders_of(const deck::Node& stages);
+
+class Registry;
+
+/// Present names in place of those that a deck was written with, also in its paths: "{run}/FOLDER" of a stage whose
+/// type had another name.
+deck::Node with_present_names(const deck::Node& written, const deck::Schema& schema, const Registry& registry,
+                              deck::Problems& problems);
+
 /// A deck read, with overrides, its plugins loaded and everything in it validated.
 struct ReadDeck {
   deck::Node node;
@@ -68,8 +78,6 @@ struct DeckOptions {
   std::string directory = {};          ///< run.directory whatever the deck says; as the deck says when empty
   bool overwrite = false;              ///< an older run in the directory is moved aside
 };
-
-class Registry;
 
 /// A deck as it was written, read and parsed once for all that is asked of it.
 struct WrittenDeck {

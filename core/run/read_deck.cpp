@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <regex>
 #include <sstream>
 
@@ -76,25 +77,33 @@ std::string with_replaced(std::string text, const std::string& word, const std::
   return text;
 }
 
-/// Replaces `word` in every text by `directory`: "{run}", so that a stage can name a file that an earlier one wrote,
-/// and "{deck}", so that a deck can name a file that lies beside it.
-deck::Node with_directory(const deck::Node& node, const std::string& word, const std::string& directory) {
+/// The same with every text replaced by what `changed` makes of it.
+deck::Node with_texts(const deck::Node& node, const std::function<std::string(const std::string&)>& changed) {
   if (node.is_scalar()) {
-    if (node.text().find(word) == std::string::npos) return node;
-    return deck::Node::scalar(with_replaced(node.text(), word, directory), true, node.mark()).at_path(node.path());
+    const std::string text = changed(node.text());
+    if (text == node.text()) return node;
+    return deck::Node::scalar(text, true, node.mark()).at_path(node.path());
   }
   if (node.is_list()) {
     std::vector<deck::Node> items;
-    for (const auto& item : node.items()) items.push_back(with_directory(item, word, directory));
+    for (const auto& item : node.items()) items.push_back(with_texts(item, changed));
     return (node.is_alternatives() ? deck::Node::alternatives(std::move(items), node.mark())
                                    : deck::Node::list(std::move(items), node.mark()))
         .at_path(node.path());
   }
   if (!node.is_map()) return node;
   std::vector<deck::Node::Entry> entries;
-  for (const auto& entry : node.entries())
-    entries.push_back({entry.key, entry.mark, with_directory(entry.value, word, directory)});
+  for (const auto& entry : node.entries()) entries.push_back({entry.key, entry.mark, with_texts(entry.value, changed)});
   return deck::Node::map(std::move(entries), node.mark()).at_path(node.path());
+}
+
+/// Replaces `word` in every text by `directory`: "{run}", so that a stage can name a file that an earlier one wrote,
+/// and "{deck}", so that a deck can name a file in its own folder.
+deck::Node with_directory(const deck::Node& node, const std::string& word, const std::string& directory) {
+  return with_texts(node, [&](std::string text) {
+    const auto at = text.find(word);
+    return at == std::string::npos ? text : text.replace(at, word.size(), directory);
+  });
 }
 
 /// A folder in which a restart would go on elsewhere than it was asked to is refused.
@@ -202,6 +211,22 @@ deck::Node with_run_directory(deck::Node root, const std::string& path, const De
 
 }  // namespace
 
+deck::Node with_present_names(const deck::Node& written, const deck::Schema& schema, const Registry& registry,
+                              deck::Problems& problems) {
+  deck::Node out = deck::present_names(written, schema, &registry, problems);
+  if (!out["stages"].is_list() || !written["stages"].is_list()) return out;
+  const auto from = stage_folders_of(written["stages"]), to = stage_folders_of(out["stages"]);
+  const auto present = [&](const std::string& text) {
+    if (!text.starts_with("{run}/")) return text;
+    const auto begin = std::string_view("{run}/").size(), end = std::min(text.find('/', begin), text.size());
+    const auto at = std::find(from.begin(), from.end(), text.substr(begin, end - begin));
+    return at == from.end()
+               ? text
+               : text.substr(0, begin) + to[static_cast<std::size_t>(at - from.begin())] + text.substr(end);
+  };
+  return from == to ? out : out.with("stages", with_texts(out["stages"], present));
+}
+
 WrittenDeck written_deck(const std::string& given, const Comm& comm) {
   WrittenDeck out;
   out.path = shipped_file(given, "inputs", comm);
@@ -224,7 +249,7 @@ LoadedDeck load_deck(const WrittenDeck& written, const DeckOptions& options, Reg
   LoadedDeck out;
   out.named = load_plugins_of(deck_heading(written, options), registry, context);
   const auto schema = deck::schema_of<DeckFile>();
-  deck::Node root = deck::present_names(written.root, schema, &registry, problems);
+  deck::Node root = with_present_names(written.root, schema, registry, problems);
   if (options.test_size) deck::apply_test_overrides(root, schema, registry, problems);
   for (const auto& assignment : options.overrides) deck::override(root, assignment, schema, registry, problems);
   refuse_shell_words(root, problems);
@@ -236,7 +261,7 @@ ReadDeck read_deck(const deck::Node& deck, const std::string& path, const std::v
                    const Registry& registry, Context& context, deck::Problems& problems) {
   const auto schema = deck::schema_of<DeckFile>();
   const auto [root, stored] =
-      with_places(deck::present_names(deck, schema, &registry, problems), path, directory_of(deck, path));
+      with_places(with_present_names(deck, schema, registry, problems), path, directory_of(deck, path));
   ReadDeck out;
   out.deck = deck::read<DeckFile>(root, problems, &registry);
   out.node = root;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
 
 #include "core/base/error.hpp"
 #include "core/deck/differences.hpp"
@@ -21,15 +20,12 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Index of the stage whose folder this is, by the rule of DeckFile::stage_folders().
+/// Index of the stage whose folder this is.
 std::optional<std::size_t> stage_of_folder(const deck::Node& stages, const std::string& folder) {
-  std::map<std::string, int> seen;
-  for (std::size_t k = 0; k < stages.size(); ++k) {
-    const auto type = stages[k].entries().empty() ? std::string() : stages[k].entries().front().key;
-    const int n = ++seen[type];
-    if (folder == (n == 1 ? type : fmt::format("{}_{}", type, n))) return k;
-  }
-  return {};
+  const auto folders = stage_folders_of(stages);
+  const auto at = std::find(folders.begin(), folders.end(), folder);
+  if (at == folders.end()) return {};
+  return static_cast<std::size_t>(at - folders.begin());
 }
 
 /// Where the checkpoint's deck says something else than this run's and must not.

@@ -83,6 +83,7 @@ class Run {
   std::size_t finished() const;
   std::string last_words() const;
   void say_what_changed(const std::string& before);
+  void rename_folders(const std::string& before);
   bool run_stage(std::size_t k);
   Task::Outcome run_with_page(Task& task);
   void accept_change(std::size_t k);
@@ -180,6 +181,7 @@ void Run::go_on() {
   std::string before;
   io::on_root(context_.comm, [&] { before = text_in(top_, run_files::deck); });
   context_.comm.broadcast(before);
+  rename_folders(before);
   say_what_changed(before);
   const auto at = before.rfind("\nx-run:");
   if (at != std::string::npos) {
@@ -189,6 +191,20 @@ void Run::go_on() {
   std::string id = new_run_id();  // begun by a version that gave none
   context_.comm.broadcast(id);
   context_.resolved_deck = with_identity(read_.resolved, id);
+}
+
+/// Folders of stages whose types had other names when the run began.
+void Run::rename_folders(const std::string& before) {
+  const auto former = stage_folders_of(deck::parse(before, run_files::deck)["stages"]);
+  for (std::size_t k = 0; k < std::min(former.size(), folders_.size()); ++k) {
+    if (former[k].empty() || former[k] == folders_[k]) continue;
+    const auto from = fs::path(top_) / former[k], to = fs::path(top_) / folders_[k];
+    io::on_root(context_.comm, [&] {
+      if (!fs::is_directory(from) || fs::exists(to)) return;
+      fs::rename(from, to);
+      found_.push_back(fmt::format("renamed: the folder of stage {} was {}, is {}", k + 1, former[k], folders_[k]));
+    });
+  }
 }
 
 void Run::say_what_changed(const std::string& before) {

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <ctime>
 #include <filesystem>
-#include <map>
 #include <random>
 #include <set>
 
@@ -47,14 +46,8 @@ deck::Node older_deck(const std::string& directory) {
 std::set<std::string> stage_folders_of_both(const std::string& directory, const ReadDeck& read) {
   std::set<std::string> all;
   for (const auto& folder : read.deck.stage_folders()) all.insert(folder);
-  std::map<std::string, int> seen;
-  const deck::Node older = older_deck(directory);
-  for (const auto& stage : older["stages"].items())
-    if (!stage.entries().empty()) {
-      const auto& type = stage.entries().front().key;
-      const int n = ++seen[type];
-      if (fs::path(type).filename() == type) all.insert(n == 1 ? type : fmt::format("{}_{}", type, n));
-    }
+  for (const auto& folder : stage_folders_of(older_deck(directory)["stages"]))
+    if (!folder.empty() && fs::path(folder).filename() == folder) all.insert(folder);
   return all;
 }
 
@@ -154,7 +147,7 @@ deck::Node stored_deck(const std::string& text, const Registry& registry) {
   try {
     const auto schema = deck::schema_of<DeckFile>();
     deck::Problems ignored;
-    return deck::resolve(deck::present_names(node, schema, &registry, ignored), schema, registry);
+    return deck::resolve(with_present_names(node, schema, registry, ignored), schema, registry);
   } catch (const std::exception&) {
     return node;
   }

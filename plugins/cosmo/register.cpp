@@ -1,6 +1,6 @@
 // Everything that a deck can name from this plugin.
 #include "core/plugin/registry.hpp"
-#include "plugins/cosmo/physics/structure_growth.hpp"
+#include "plugins/cosmo/physics/particle_mesh.hpp"
 #include "plugins/cosmo/tasks/infer_cosmology.hpp"
 #include "plugins/cosmo/tasks/structure_boxes.hpp"
 #include "plugins/cosmo/writers/matter.hpp"
@@ -8,8 +8,8 @@
 namespace cambium::cosmo {
 
 void register_types(Registry& registry) {
-  registry.add<StructureGrowth>("structure_growth", "dark matter in an expanding box, by a particle mesh")
-      .synonyms({"nbody", "n_body", "cosmology", "gravity", "particle_mesh", "dark_matter", "cosmo"});
+  registry.add<ParticleMeshPhysics>("particle_mesh", "dark matter in an expanding box, by a particle mesh")
+      .synonyms({"nbody", "n_body", "cosmology", "gravity", "pm", "dark_matter", "cosmo"});
   registry.add<MatterWriter>("matter", "particles on a mesh and power spectra over the scale factor, HDF5 for xarray")
       .synonyms({"density", "power_spectrum", "counts", "h5", "hdf5"});
   registry.add<StructureBoxes>("structure_boxes", "boxes of dark matter for many cosmologies, in one file for training")
@@ -18,6 +18,7 @@ void register_types(Registry& registry) {
       .add<InferCosmology>("infer_cosmology",
                            "cosmological parameters by networks, compared with fits of power spectra")
       .synonyms({"parameters", "inference", "regression", "ridge"});
+  registry.renamed<Physics>("structure_growth", "particle_mesh");
 }
 
 }  // namespace cambium::cosmo

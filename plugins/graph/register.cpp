@@ -1,10 +1,10 @@
 // Everything that a deck can name from this plugin.
 #include "core/plugin/registry.hpp"
+#include "plugins/graph/datasets/full_graph.hpp"
 #include "plugins/graph/datasets/graph.hpp"
 #include "plugins/graph/datasets/links.hpp"
 #include "plugins/graph/datasets/mesh_trajectories.hpp"
 #include "plugins/graph/datasets/molecules.hpp"
-#include "plugins/graph/datasets/whole_graph.hpp"
 #include "plugins/graph/networks/gcn.hpp"
 #include "plugins/graph/networks/graph_attention.hpp"
 #include "plugins/graph/networks/graph_sage.hpp"
@@ -16,7 +16,7 @@
 #include "plugins/graph/tasks/classify_nodes.hpp"
 #include "plugins/graph/tasks/molecule_energies.hpp"
 #include "plugins/graph/tasks/predict_links.hpp"
-#include "plugins/graph/tasks/roll_out.hpp"
+#include "plugins/graph/tasks/rollout.hpp"
 #include "plugins/graph/writers/node_fields.hpp"
 
 namespace cambium::graph {
@@ -35,8 +35,9 @@ void register_physics(Registry& registry) {
 void register_nodes(Registry& registry) {
   registry.add<GraphSet>("graph", "nodes of one graph with their classes, from HDF5, from text or synthetic")
       .synonyms({"nodes", "edge_list", "planetoid", "citation", "network"});
-  registry.add<WholeGraphLoader>("whole_graph", "all nodes of one graph at every step, its rows divided among ranks")
-      .synonyms({"full_batch", "full_graph"});
+  registry.add<FullGraphLoader>("full_graph", "all nodes of one graph at every step, its rows divided among ranks")
+      .synonyms({"full_batch"});
+  registry.renamed<train::Loader>("whole_graph", "full_graph");
   registry.add<Gcn>("gcn", "graph convolutions: classes of nodes from their features and their neighbours'")
       .synonyms({"graph_convolution", "gnn", "graph_network", "graph_neural_network", "cagnet"});
   registry.add<GraphSage>("graph_sage", "a node and the mean of its neighbours, each with weights of its own")
@@ -71,8 +72,9 @@ void register_molecules(Registry& registry) {
 void register_steps(Registry& registry) {
   registry.add<MeshTrajectories>("mesh_trajectories", "steps of simulated fields on graphs or meshes")
       .synonyms({"trajectories", "graph_trajectories"});
-  registry.add<RollOut>("roll_out", "repeated steps of a network (rollout), compared with persistence and linear steps")
-      .synonyms({"rollout", "surrogate_error"});
+  registry.add<Rollout>("rollout", "repeated steps of a network (rollout), compared with persistence and linear steps")
+      .synonyms({"surrogate_error"});
+  registry.renamed<Task>("roll_out", "rollout");
 }
 
 }  // namespace

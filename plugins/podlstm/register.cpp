@@ -2,15 +2,15 @@
 #include "core/plugin/registry.hpp"
 #include "plugins/podlstm/datasets/forecast_windows.hpp"
 #include "plugins/podlstm/networks/stacked_lstm.hpp"
-#include "plugins/podlstm/tasks/example_field.hpp"
 #include "plugins/podlstm/tasks/forecast.hpp"
 #include "plugins/podlstm/tasks/pod.hpp"
 #include "plugins/podlstm/tasks/search.hpp"
+#include "plugins/podlstm/tasks/synthetic_field.hpp"
 
 namespace cambium::podlstm {
 
 void register_types(Registry& registry) {
-  registry.add<ExampleField>("example_field", "synthetic sea-surface temperature, for decks without data");
+  registry.add<SyntheticField>("synthetic_field", "synthetic sea-surface temperature, for decks without data");
   registry
       .add<ForecastTask>(
           "forecast",
@@ -25,6 +25,7 @@ void register_types(Registry& registry) {
       .synonyms({"windows", "sequences", "time_series"});
   registry.add<StackedLstm>("stacked_lstm", "stacked recurrent layers with skip connections, from a genome")
       .synonyms({"lstm", "rnn", "gru", "recurrent"});
+  registry.renamed<Task>("example_field", "synthetic_field");
 }
 
 }  // namespace cambium::podlstm

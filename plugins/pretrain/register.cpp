@@ -4,9 +4,9 @@
 #include "plugins/pretrain/datasets/images.hpp"
 #include "plugins/pretrain/tasks/embed.hpp"
 #include "plugins/pretrain/tasks/neighbours.hpp"
-#include "plugins/pretrain/tasks/novelty.hpp"
 #include "plugins/pretrain/tasks/probe.hpp"
 #include "plugins/pretrain/tasks/retrieve.hpp"
+#include "plugins/pretrain/tasks/select_runs.hpp"
 #include "plugins/pretrain/tasks/surrogate.hpp"
 
 namespace cambium::pretrain {
@@ -24,10 +24,11 @@ void register_types(Registry& registry) {
       .synonyms({"retrieval", "look_up", "find", "index"});
   registry.add<Probe>("probe", "few-shot and linear evaluation of vectors, compared with pixels")
       .synonyms({"linear_probe", "knn", "few_labels"});
-  registry.add<Novelty>("novelty", "selection of the next runs: those least similar to known ones")
+  registry.add<SelectRuns>("select_runs", "selection of the next runs: those least similar to known ones")
       .synonyms({"next_runs", "active_learning", "acquisition"});
   registry.add<Surrogate>("surrogate", "prediction of new runs from their parameters alone")
       .synonyms({"emulator", "gaussian_process", "kernel_fit"});
+  registry.renamed<Task>("novelty", "select_runs");
 }
 
 }  // namespace cambium::pretrain

@@ -4,7 +4,7 @@
 #include "plugins/relate/datasets/interactions.hpp"
 #include "plugins/relate/datasets/pairs.hpp"
 #include "plugins/relate/networks/affinity.hpp"
-#include "plugins/relate/networks/cosine_factors.hpp"
+#include "plugins/relate/networks/cosine_factorization.hpp"
 #include "plugins/relate/networks/dlrm.hpp"
 #include "plugins/relate/networks/factorization_machine.hpp"
 #include "plugins/relate/tasks/choose_row_bounds.hpp"
@@ -31,7 +31,8 @@ void register_types(Registry& registry) {
           "one number of a record: a bias, weights of rows and numbers, products of all pairs of them")
       .synonyms({"fm", "matrix_factorization", "svd"});
   registry
-      .add<CosineFactors>("cosine_factors", "the cosine of vectors of a user and an item, learned from choices alone")
+      .add<CosineFactorization>("cosine_factorization",
+                                "the cosine of vectors of a user and an item, learned from choices alone")
       .synonyms({"simplex", "heat", "contrastive_factors", "two_tower", "bpr"});
   registry
       .add<PredictAffinities>("predict_affinities",
@@ -50,6 +51,7 @@ void register_types(Registry& registry) {
       .synonyms({"rank_items", "top_k"});
   registry.renamed<train::Dataset>("choices", "interactions");
   registry.renamed<train::Network>("factors", "factorization_machine");
+  registry.renamed<train::Network>("cosine_factors", "cosine_factorization");
   registry.renamed<Task>("judge_clicks", "evaluate_clicks");
 }
 

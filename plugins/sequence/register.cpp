@@ -1,7 +1,7 @@
 // Everything that a deck can name from this plugin.
 #include "core/plugin/registry.hpp"
 #include "plugins/sequence/datasets/associative_recall.hpp"
-#include "plugins/sequence/datasets/grammar.hpp"
+#include "plugins/sequence/datasets/synthetic_grammar.hpp"
 #include "plugins/sequence/networks/transformer.hpp"
 
 namespace cambium::sequence {
@@ -11,13 +11,14 @@ void register_types(Registry& registry);
 void register_types(Registry& registry) {
   registry.add<train::Transformer>("transformer", "causal transformer over bytes")
       .synonyms({"gpt", "llm", "attention", "language_model", "bitnet"});
-  registry.add<train::GrammarSet>("grammar", "texts of a made language whose entropy is known")
+  registry.add<train::SyntheticGrammar>("synthetic_grammar", "texts of a synthetic language whose entropy is known")
       .synonyms({"text", "language"});
   registry
       .add<train::AssociativeRecall>("associative_recall",
                                      "texts that ask for what stood far before: keys and their values")
       .synonyms({"mqar", "induction", "lookup"});
   registry.renamed<train::Dataset>("recall", "associative_recall");
+  registry.renamed<train::Dataset>("grammar", "synthetic_grammar");
 }
 
 }  // namespace cambium::sequence

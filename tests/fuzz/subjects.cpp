@@ -121,7 +121,8 @@ static void tables(const Places& places, std::vector<Subject>& out) {
 static void machines(const Places& places, std::vector<Subject>& out) {
   const std::string deck =
       "run: {name: p}\nstages:\n  - train: {network: {type: transformer, layers: 2, width: 16, heads: 2}, dataset: "
-      "{type: grammar, samples: 20, length: 9}, batch: 4, steps: 2, learning_rate: {type: constant, start: 1e-3}}\n";
+      "{type: synthetic_grammar, samples: 20, length: 9}, batch: 4, steps: 2, learning_rate: {type: constant, start: "
+      "1e-3}}\n";
   for (const auto& path : sorted(places.source / "machines")) {
     if (path.extension() != ".yaml") continue;
     const std::string file = path.filename().string();

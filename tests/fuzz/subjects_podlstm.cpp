@@ -10,13 +10,13 @@ namespace fs = std::filesystem;
 
 void podlstm_subjects(const Places& places, std::vector<Subject>& out) {
   const std::string head = "run: {name: p, seed: 1}\nplugins: [podlstm]\nstages:\n";
-  const std::string make = "  - example_field: {weeks: 160, latitudes: 4, longitudes: 8}\n";
+  const std::string make = "  - synthetic_field: {weeks: 160, latitudes: 4, longitudes: 8}\n";
   const std::string pod =
       "  - pod: {field: {files: [FILE], array: sst, missing: land}, modes: 3, training: 100, weights: cos_latitude}\n";
   std::string all = pod;
-  all.replace(all.find("FILE"), 4, "\"{run}/example_field/field.h5\"");
+  all.replace(all.find("FILE"), 4, "\"{run}/synthetic_field/field.h5\"");
   restarted_subjects(places, "pod", head + make + all, {}, out);
-  const fs::path field = folder_with(places, "field", places.made / "pod/out/example_field/field.h5");
+  const fs::path field = folder_with(places, "field", places.made / "pod/out/synthetic_field/field.h5");
   out.push_back({"field", Subject::Form::h5, field, "field.h5",
                  [] {
                    const auto file = cambium::io::cf::Field::open("field.h5", {"sst", "", {}, {}});

@@ -73,7 +73,7 @@ class Netcdf(unittest.TestCase):
             print("SKIPPED: fields opened by CDO: it is not here (Debian: cdo)")
             self.skipTest("cdo")
         folder = run("search")
-        for path, name in ((os.path.join(folder, "example_field", "field.h5"), "sst"), (os.path.join(folder, "pod", "pod.h5"), "modes")):
+        for path, name in ((os.path.join(folder, "synthetic_field", "field.h5"), "sst"), (os.path.join(folder, "pod", "pod.h5"), "modes")):
             with h5py.File(path) as file:
                 values, lat, lon = np.asarray(file[name][1], dtype=float), file["lat"][:], file["lon"][:]
             which = "-seltimestep,2" if name == "sst" else "-sellevidx,2"

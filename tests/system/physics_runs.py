@@ -81,7 +81,7 @@ stream: -A*sin(pi*x)*sin(pi*y)
 diffusivity: 1e-4
 initial: if((x - 0.5)^2 + (y - 0.5)^2 < 0.09, 1, 0)
 end_time: 10000""", 20, 2000, 1e-12),
-    "structure_growth": ("""physics: structure_growth
+    "particle_mesh": ("""physics: particle_mesh
 cosmology: {omega_m: 0.3, omega_b: 0.05, h: 0.7, n_s: 0.96, sigma_8: 0.8}
 box: 64
 particles: 16

@@ -15,9 +15,9 @@ DECK = """
 run: {name: ahead, directory: RUN, seed: 3}
 plugins: [podlstm]
 stages:
-  - example_field: {weeks: 260, latitudes: 10, longitudes: 20}
+  - synthetic_field: {weeks: 260, latitudes: 10, longitudes: 20}
   - pod:
-      field: {files: ["{run}/example_field/field.h5"], array: sst, missing: land}
+      field: {files: ["{run}/synthetic_field/field.h5"], array: sst, missing: land}
       modes: 3
       training: 200
       weights: cos_latitude

@@ -19,7 +19,7 @@ CITED = {("copper", "label"): "SuttonChen", ("copper", "train"): "Zhang2018DeePM
          ("nodes", "train"): "kipf2017", ("recommend", "train"): "he2020", ("recommend", "predict_links"): "shen2021",
          ("clicks", "train"): "naumov2019", ("choices", "train"): "rendle2010", ("choices", "recommend"): "sarwar2001", ("affinity", "train"): "duchi2011", ("affinity", "predict_affinities"): "pahikkala2015",
          ("molecules", "train"): "schutt2021", ("molecules", "molecule_energies"): "rupp2012",
-         ("mesh_surrogate", "train"): "pfaff2021", ("mesh_surrogate", "roll_out"): "pfaff2021",
+         ("mesh_surrogate", "train"): "pfaff2021", ("mesh_surrogate", "rollout"): "pfaff2021",
          ("digits_halves", "train"): "oord2018", ("digits_halves", "probe"): "wei2024", ("archive", "neighbours"): "wei2024",
           ("variable_resolution", "train"): "loshchilov2017sgdr", ("long_sequences", "train"): "vaswani2017",
           ("patches", "train"): "dosovitskiy2021", ("digits_mugs", "train"): "zhou2022",

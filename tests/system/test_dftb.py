@@ -109,11 +109,11 @@ class Dftb(unittest.TestCase):
         dense, charges, forces = self.single_point("dense", *arguments, tolerance=1e-7)
         worst = {}
         for eps in (1e-3, 1e-5):
-            found, other, slopes = self.single_point("submatrix", *arguments, tolerance=1e-7, solver="submatrix", eps=eps)
+            found, other, slopes = self.single_point("submatrix", *arguments, tolerance=1e-7, solver="submatrix", eps_filter=eps)
             error = 1000 * HARTREE * (found["mermin_energy"] - dense["mermin_energy"]) / 40
             worst[eps] = abs(slopes - forces).max()
             for ranks in (2, 4):
-                shared, _, pulls = self.single_point("submatrix", *arguments, ranks=ranks, tolerance=1e-7, solver="submatrix", eps=eps)
+                shared, _, pulls = self.single_point("submatrix", *arguments, ranks=ranks, tolerance=1e-7, solver="submatrix", eps_filter=eps)
                 self.assertAlmostEqual(shared["mermin_energy"], found["mermin_energy"], delta=1e-9)
                 self.assertLess(abs(pulls - slopes).max(), 1e-8)
             print(f"eps {eps}: energy {error:.4f} meV/atom (estimated {found['energy_error']:.4f}), charges {abs(other - charges).max():.1e}, "

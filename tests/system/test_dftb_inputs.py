@@ -99,7 +99,7 @@ class DftbInputs(unittest.TestCase):
         keys = {"filling": {"temperature": 8000}, "tolerance": 1e-9}
         one, charges, forces = self.run_stage("cell", folder, symbols, (X, CELL), k_points={"grid": list(n)}, **keys)
         cell = numpy.array(n)[:, None] * CELL
-        for solver in ({}, {"solver": "submatrix", "eps": 1e-8}):
+        for solver in ({}, {"solver": "submatrix", "eps_filter": 1e-8}):
             for ranks in (1, 2):
                 all_of, others, pulls = self.run_stage("supercell", folder, 12 * symbols, (x, cell), ranks=ranks, **keys, **solver)
                 self.assertAlmostEqual(all_of["mermin_energy"], 12 * one["mermin_energy"], delta=1e-6 if solver else 1e-8)

@@ -103,7 +103,7 @@ class Divided(unittest.TestCase):
         """The training of inputs/superres/variable_resolution.yaml on what one simulation wrote: two ranks, divided, and one that keeps all."""
         source = os.path.join(program.SOURCE, "inputs", "superres", "variable_resolution.yaml")
         folder = program.fresh("divided_superres")
-        ordered = "stages[2].train.reduce={mode: ordered, slices: 2}"
+        ordered = "stages[2].train.reduce={mode: ordered, micro_batches: 2}"
         code, out, error = program.run("run", source, "--test-size", f"run.directory={folder}", ordered, ranks=2)
         if "CAMBIUM_TORCH" in error:
             self.skipTest("built without Torch")

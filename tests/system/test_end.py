@@ -39,7 +39,7 @@ OUTPUTS = {
     "cavity": ["{type: fields, interval: 1000}", "{type: vtkhdf, every: 5}"],
     "graph_diffusion": ["{type: node_fields, every: 5}", "{type: vtkhdf, interval: 1000}"],
     "mesh_transport": ["{type: node_fields, interval: 1000}", "{type: vtkhdf, every: 5}"],
-    "structure_growth": ["{type: matter, every: 5, counts: false}"],
+    "particle_mesh": ["{type: matter, every: 5, counts: false}"],
 }
 STEPS = {"conf.h5": "step", "nodes.h5": "step", "matter.h5": "step", "fields.h5": "scales/iteration",
          "trajectory.h5md": "particles/trajectory/position/step"}

@@ -21,7 +21,7 @@ stages:
       batch: 10
       steps: 40
       learning_rate: {type: constant, start: 0.01}
-      reduce: {mode: ordered, slices: 4}
+      reduce: {mode: ordered, micro_batches: 4}
       checkpoint: {every: 20, keep: 2}
       log_every: 10
 x-test:
@@ -69,6 +69,15 @@ stages:
       potential: {type: lennard_jones, epsilon: 0.01, sigma: 3.4, cutoff: 5.2}
       dynamics: [{temperature: [50], frames: 2, every: 2, equilibrate: 4, KEY: 0.05}]
       validation: 0
+"""
+FIELD = """
+run: {name: field, directory: run, seed: 3}
+plugins: [podlstm]
+stages:
+  - KEY: {weeks: 60, latitudes: 6, longitudes: 12}
+  - pod:
+      field: {files: ["{run}/KEY/field.h5"], array: sst, missing: land}
+      modes: 3
 """
 CSVR, LANGEVIN = MD.replace("INTEGRATOR", "type: csvr, temperature: 50"), MD.replace("INTEGRATOR", "type: langevin, temperature: 50")
 NPT = MD.replace("INTEGRATOR", "type: npt, temperature: 50, pressure: 0, compressibility: 1e-4, interval: 2")
@@ -283,6 +292,35 @@ class FormerNames(unittest.TestCase):
         self.assertNotIn("changed:", out)
         self.assertIn("'model' is called 'network' now", out)
         self.assertEqual(results(part), results(whole))
+
+    @unittest.skipUnless("podlstm" in os.environ["CAMBIUM_BUILT_PLUGINS"].split(), "plugin podlstm is not built")
+    def test_folders_of_renamed_stages(self):
+        """A stage whose type has another name now: its folder follows, in paths of the deck and in runs that an older version began."""
+        def mode(folder):
+            with h5py.File(os.path.join(folder, "run", "pod", "pod.h5")) as file:
+                return file["modes"][()].tobytes()
+        new, said = self.ran("folder_new", FIELD, "synthetic_field")
+        self.assertNotIn("is called", said)
+        old, said = self.ran("folder_old", FIELD, "example_field")
+        self.assertIn("'example_field' is called 'synthetic_field' now", said)
+        self.assertEqual(resolved(old), resolved(new))
+        self.assertEqual(mode(old), mode(new))
+        _, said = self.ran("folder_check", FIELD, "example_field", command="check")
+        self.assertNotIn("error", said)
+
+        run = os.path.join(new, "run")
+        expected = mode(new)
+        shutil.rmtree(os.path.join(run, "pod"))
+        os.rename(os.path.join(run, "synthetic_field"), os.path.join(run, "example_field"))
+        program.write(os.path.join(run, "stages_done.txt"), "example_field\n")
+        with open(os.path.join(run, "deck.resolved.yaml")) as file:
+            text = file.read()
+        program.write(os.path.join(run, "deck.resolved.yaml"), text.replace("synthetic_field", "example_field"))
+        code, out, error = program.run("restart", "run", cwd=new)
+        self.assertEqual(code, 0, out + error)
+        self.assertIn("renamed: the folder of stage 1 was example_field, is synthetic_field", out)
+        self.assertNotIn("changed:", out)
+        self.assertEqual(mode(new), expected)
 
 
 if __name__ == "__main__":

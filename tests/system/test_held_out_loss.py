@@ -39,8 +39,8 @@ LABELS = """
 """
 CROPS = '{type: crops, data: ["{run}/simulate/fields.h5"], ratio: [2, 2, 2], crop: [4, 0, 0], frames: 9, points: 20, samples: 5}'
 FRAMES = '{type: snapshots, data: ["{run}/simulate/fields.h5"], history: 2}'
-UNET = "{type: flow_unet, features: 4, most_features: 8, ratio: [2, 2, 2], precision: float64}"
-MESHFREE = ("{type: meshfree_flow_net, features: 4, most_features: 8, latent: 4, decoder: [8], activation: swish, gamma: 0.1, precision: float64, "
+UNET = "{type: flow_unet, base_channels: 4, max_channels: 8, ratio: [2, 2, 2], precision: float64}"
+MESHFREE = ("{type: meshfree_flow_net, base_channels: 4, max_channels: 8, latent_dim: 4, decoder: [8], activation: swish, gamma: 0.1, precision: float64, "
             'constants: {P: 1e-3}, equations: ["dt(b) + u*dx(b) + w*dz(b) - P*(dxx(b) + dzz(b)) = 0"]}')
 POTENTIAL = ("{type: deep_potential, rcut: 3.4 angstrom, rcut_smth: 2.0 angstrom, neuron: [4, 8], axis_neuron: 4, fitting: [8, 8], precision: float64, "
              "loss: {start_pref_e: 0.02, start_pref_f: 1000, start_pref_v: 0.2, limit_pref_v: 1}}")

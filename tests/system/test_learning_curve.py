@@ -16,7 +16,7 @@ stages:
       dataset: DATASET
       validation: DATASET
       steps: 20
-      reduce: {mode: ordered, slices: 4}
+      reduce: {mode: ordered, micro_batches: 4}
       optimizer: sgd
       learning_rate: {type: constant, start: RATE}
       validate: {every: 5, batch: 7}

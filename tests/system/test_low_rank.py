@@ -93,8 +93,8 @@ stages:
       initial: {file: "{run}/reconstruct/reconstruction.h5"}
       end_time: 0.2
 """
-NETWORKS = {"flow_unet": "flow_unet, features: 16, levels: 1, ratio: [1, 2, 2]",
-            "meshfree_flow_net": "meshfree_flow_net, features: 16, levels: 1, latent: 16, decoder: [64, 64], blend: spline"}
+NETWORKS = {"flow_unet": "flow_unet, base_channels: 16, levels: 1, ratio: [1, 2, 2]",
+            "meshfree_flow_net": "meshfree_flow_net, base_channels: 16, levels: 1, latent_dim: 16, decoder: [64, 64], blend: spline"}
 
 
 def rows(folder, stage="compress"):

@@ -15,7 +15,7 @@ stages:
       dataset: DATASET
       batch: 6
       steps: 20
-      reduce: {mode: ordered, slices: 4}
+      reduce: {mode: ordered, micro_batches: 4}
       learning_rate: {type: constant, start: 0.01}
 """
 FIELDS = "fields: [{name: x}, {name: y}]"

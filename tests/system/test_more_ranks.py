@@ -19,7 +19,7 @@ stages:
 SUBMATRIX = """  - density_matrix:
       matrices: {hamiltonian: "FILES/h.mtx", overlap: "FILES/s.mtx", molecule: [MOLECULE], blocks: BLOCKS}
       electrons: 12
-      eps: EPS
+      eps_filter: EPS
 """
 
 
@@ -69,7 +69,7 @@ rayleigh: 1e4
 cells: [8, 4]
 end_time: 0.2
 thermo: {every: 1}"""), "thermo", 1e-8),
-    "structure_growth": (["cosmo"], simulate("""physics: structure_growth
+    "particle_mesh": (["cosmo"], simulate("""physics: particle_mesh
 cosmology: {omega_m: 0.3, omega_b: 0.05, h: 0.7, n_s: 0.96, sigma_8: 0.8}
 box: 64
 particles: 4
@@ -90,9 +90,9 @@ diffusivity: 1e-2
 initial: x
 end_time: 0.1
 thermo: {every: 1}"""), "thermo", 1e-9),
-    "pod": (["podlstm"], """  - example_field: {weeks: 5, latitudes: 4, longitudes: 6}
+    "pod": (["podlstm"], """  - synthetic_field: {weeks: 5, latitudes: 4, longitudes: 6}
   - pod:
-      field: {files: ["{run}/example_field/field.h5"], array: sst, missing: land}
+      field: {files: ["{run}/synthetic_field/field.h5"], array: sst, missing: land}
       modes: 2
 """, r"\n +[12] +(\S+) +\S+ +\S+", 1e-6),
     "structure_boxes": (["cosmo"], """  - structure_boxes:
@@ -123,7 +123,7 @@ TRAINED = {
       network: {type: gcn, layers: [4]}
       dataset: {type: graph, synthetic: {nodes: 300}}
       validation: {type: graph, synthetic: {nodes: 300}, nodes: validation}
-      loader: whole_graph
+      loader: full_graph
       epochs: 2
       optimizer: {type: adam}
       learning_rate: {type: constant, start: 0.01}
@@ -165,9 +165,9 @@ TRAINED = {
       dataset: {type: interactions, synthetic: {}, split: test}
       users: 3
 """),
-    "windows": (["podlstm"], """  - example_field: {weeks: 60, latitudes: 4, longitudes: 6}
+    "windows": (["podlstm"], """  - synthetic_field: {weeks: 60, latitudes: 4, longitudes: 6}
   - pod:
-      field: {files: ["{run}/example_field/field.h5"], array: sst, missing: land}
+      field: {files: ["{run}/synthetic_field/field.h5"], array: sst, missing: land}
       modes: 2
       training: 50
   - train:

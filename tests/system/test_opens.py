@@ -132,7 +132,7 @@ class Xarray(unittest.TestCase):
         self.assertEqual(str(data.method.values[0]), "data")
 
     def test_modes_and_forecasts(self):
-        field = self.dataset("field.h5", "search", "example_field")
+        field = self.dataset("field.h5", "search", "synthetic_field")
         self.assertEqual((field.sst.dims, str(field.time.dtype)[:10], field.sst.units), (("time", "lat", "lon"), "datetime64", "degC"))
         self.assertTrue(20.0 < float(field.sst.sel(lat=0.0, method="nearest").mean()) < 35.0)
         modes = self.dataset("pod.h5", "search", "pod")
@@ -247,9 +247,9 @@ class Tables(unittest.TestCase):
              "affinities.csv": ("affinity", "predict_affinities", "predicted"), "clicks.csv": ("clicks", "evaluate_clicks", "probability"),
              "recommended.csv": ("choices", "recommend", "chosen"),
              "neighbours.csv": ("archive", "neighbours", "similarity"), "found.csv": ("archive", "retrieve", "similarity"),
-             "candidates.csv": ("archive", "novelty", "distance"), "chosen.csv": ("archive", "novelty", "distance"),
+             "candidates.csv": ("archive", "select_runs", "distance"), "chosen.csv": ("archive", "select_runs", "distance"),
              "classes.csv": ("classify", "evaluate", "recall"), "confusion.csv": ("classify", "evaluate", "samples"),
-             "made.csv": ("archive", "novelty", "rayleigh"),
+             "made.csv": ("archive", "select_runs", "rayleigh"),
              "deviation.csv": ("learning", "label_2", "deviation [eV/angstrom]"),
              "errors.csv": ("learning", "test", "force_rmse (eV/angstrom)"),
              "parity_0_force.csv": ("learning", "test", "predicted_x [eV/angstrom]")}

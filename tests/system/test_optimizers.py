@@ -19,7 +19,7 @@ stages:
       steps: 30
       optimizer: OPTIMIZER
       learning_rate: RATE
-      reduce: {mode: ordered, slices: 4}
+      reduce: {mode: ordered, micro_batches: 4}
       checkpoint: {every: 10, keep: 10}
 """
 GROUPS = "groups: [{match: \"*b\", rate: 0.5, weight_decay: 0.1}]"

@@ -213,7 +213,7 @@ stages:
         text = TRAIN.replace("DIR", os.path.join(self.folder, "texts")).replace("stages:", "plugins: [sequence]\nstages:")
         text = text.replace("{type: mlp, layers: [8], input: input, target: target, precision: float64}",
                             "{type: transformer, layers: 1, width: 8, heads: 1}")
-        text = text.replace("{type: hdf5, files: [TRAINING], fields: [{name: input}, {name: target}]}", "{type: grammar, samples: 40, length: 9}")
+        text = text.replace("{type: hdf5, files: [TRAINING], fields: [{name: input}, {name: target}]}", "{type: synthetic_grammar, samples: 40, length: 9}")
         code, out, error = program.run("run", program.write(os.path.join(self.folder, "texts.yaml"), text.replace("steps: 60", "steps: 1")))
         self.assertEqual(code, 0, out + error)
         model = os.path.join(self.folder, "texts", "train", "model.h5")

@@ -44,7 +44,7 @@ class Purification(unittest.TestCase):
             exact, pairs = 2 * e[:360].sum(), 360
             for polynomial in ("trs4", "canonical"):
                 for threshold in (1e-3, 1e-5, 1e-8):
-                    found, said = self.run_ring(polynomial, 240, gap, method="purification", polynomial=polynomial, eps=threshold)
+                    found, said = self.run_ring(polynomial, 240, gap, method="purification", polynomial=polynomial, eps_filter=threshold)
                     error = MEV * (found["band_energy"] - exact) / 240
                     self.assertAlmostEqual(found["error"], error, delta=1e-6)
                     self.assertLess(abs(error), 1e5 * threshold)
@@ -55,11 +55,11 @@ class Purification(unittest.TestCase):
                 self.assertLess(found["mu"], e[pairs])
                 self.assertLessEqual(found["gap"], e[pairs] - e[pairs - 1] + 1e-9)
                 for ranks in (2, 4):
-                    shared, _ = self.run_ring(polynomial, 240, gap, ranks=ranks, method="purification", polynomial=polynomial, eps=1e-6, threshold=1e-5)
-                    alone, _ = self.run_ring(polynomial, 240, gap, method="purification", polynomial=polynomial, eps=1e-6, threshold=1e-5)
+                    shared, _ = self.run_ring(polynomial, 240, gap, ranks=ranks, method="purification", polynomial=polynomial, eps_filter=1e-6, threshold=1e-5)
+                    alone, _ = self.run_ring(polynomial, 240, gap, method="purification", polynomial=polynomial, eps_filter=1e-6, threshold=1e-5)
                     self.assertAlmostEqual(shared["band_energy"], alone["band_energy"], delta=1e-10)
                     self.assertEqual(shared["products"], alone["products"])
-        found, _ = self.run_ring("submatrix", 240, 0.2, eps=1e-4)
+        found, _ = self.run_ring("submatrix", 240, 0.2, eps_filter=1e-4)
         self.assertLessEqual(abs(found["error"] - found["error_estimate"]), found["error_margin"])  # each atom couples to every other one alone
 
     def test_no_gap(self):

@@ -18,8 +18,8 @@ DECK = """
 run: {name: search, directory: RUN, seed: 3}
 plugins: [podlstm]
 stages:
-  - example_field: {weeks: 160, latitudes: 8, longitudes: 16}
-  - pod: {field: {files: ["{run}/example_field/field.h5"], array: sst, missing: land}, modes: 3, training: 110}
+  - synthetic_field: {weeks: 160, latitudes: 8, longitudes: 16}
+  - pod: {field: {files: ["{run}/synthetic_field/field.h5"], array: sst, missing: land}, modes: 3, training: 110}
   - search:
       data: {series: {file: "{run}/pod/pod.h5"}}
       network: {epochs: 10, patience: 10}
@@ -83,7 +83,7 @@ class Kill(unittest.TestCase):
         folder = program.fresh("search_hang")
         run = os.path.join(folder, "run")
         deck = program.write(os.path.join(folder, "deck.yaml"), DECK.replace("RUN", run).replace("trials: 120", "trials: 60").replace(
-            "      ensemble:", "      hang_limit: 1.5\n      ensemble:"))
+            "      ensemble:", "      heartbeat_timeout: 1.5\n      ensemble:"))
         log = os.path.join(run, "search", "journal.jsonl")
         process = subprocess.Popen(program.command("run", deck, ranks=3), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         while process.poll() is None and len(self.trials(log)) < 5:
@@ -107,7 +107,7 @@ class Kill(unittest.TestCase):
         folder = program.fresh("search_hang_root")
         run = os.path.join(folder, "run")
         deck = program.write(os.path.join(folder, "deck.yaml"), DECK.replace("RUN", run).replace("trials: 120", "trials: 60").replace(
-            "      ensemble:", "      hang_limit: 1.5\n      ensemble:"))
+            "      ensemble:", "      heartbeat_timeout: 1.5\n      ensemble:"))
         log = os.path.join(run, "search", "journal.jsonl")
         process = subprocess.Popen(program.command("run", deck, ranks=3), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         while process.poll() is None and len(self.trials(log)) < 5:

@@ -155,7 +155,7 @@ class Scripted(unittest.TestCase):
 
     def test_ordered_sums_and_resumed_runs_give_equal_bits(self):
         for name in ("cnn", "messages"):
-            extra = "reduce: {mode: ordered, slices: 4}\n      checkpoint: {every: 6, keep: 10}"
+            extra = "reduce: {mode: ordered, micro_batches: 4}\n      checkpoint: {every: 6, keep: 10}"
             self.trained(name, "one", batch=24, extra=extra)
             for ranks in (2, 4):
                 self.trained(name, "more", ranks=ranks, batch=24, extra=extra)

@@ -20,7 +20,7 @@ stages:
       batch: 8
       steps: 30
       log_every: 10
-      reduce: {mode: ordered, slices: 4}
+      reduce: {mode: ordered, micro_batches: 4}
       optimizer: sgd
       learning_rate: {type: constant, start: 0.01}
       validate: {every: 10, keep_best: false}

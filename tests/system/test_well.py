@@ -203,7 +203,7 @@ stages:
       steps: 6
       optimizer: {{type: adam}}
       learning_rate: {{type: constant, start: 1e-3}}
-      reduce: {{mode: ordered, slices: 4}}
+      reduce: {{mode: ordered, micro_batches: 4}}
 """)
                 code, _, error = program.run("run", path, ranks=ranks)
                 self.assertEqual(code, 0, error)

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <functional>
 
+#include "core/deck/former_names.hpp"
 #include "core/plugin/registry.hpp"
 #include "core/train/low_rank/equal_time.hpp"
 #include "core/train/low_rank/pass_times.hpp"
@@ -67,6 +68,14 @@ static double multiplications_of(Network& network) {
   return sum;
 }
 
+/// The keys of a model file, which may be of a version that called some of them otherwise.
+static deck::Node present_keys(const ArtifactInfo& info, const Context& context) {
+  const auto* type = context.registry->find(Network::kind, info.type);
+  if (!type) throw InternalError("a loaded network has no type");
+  deck::Problems hints;
+  return deck::present_names(deck::parse(info.config, "/model/config"), type->schema, context.registry, hints);
+}
+
 std::optional<SmallerNetwork> smaller_network(LoadedModel& whole, Assembled& chosen, double most, bool counted,
                                               Dataset& data, std::span<const SamplePtr> timed, Context& context) {
   const auto made = [&](const deck::Node& keys) {
@@ -89,7 +98,7 @@ std::optional<SmallerNetwork> smaller_network(LoadedModel& whole, Assembled& cho
     if (const auto found = last_within(count, most, [&](std::size_t k) { return time_of(keys(k)); }))
       best = SmallerNetwork{keys(found->index), found->time};
   };
-  const auto keys = deck::parse(whole.info.config, "/model/config");
+  const auto keys = present_keys(whole.info, context);
   const auto names = whole.network->traits().factors->width_keys();
   take_widest(256, [&](std::size_t k) { return narrowed(keys, names, static_cast<double>(k + 1) / 257.0); });
   if (!best) return best;

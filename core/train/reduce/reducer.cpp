@@ -35,8 +35,9 @@ void ReduceParams::describe(deck::Describe<ReduceParams>& d) {
     "reduction mode: fast; or ordered, a deterministic reduction with bitwise identical weights on any number of ranks")
       .options({{"fast", Mode::fast}, {"ordered", Mode::ordered}})
       .def(Mode::fast);
-  d("slices", &ReduceParams::slices,
+  d("micro_batches", &ReduceParams::slices,
     "number of micro-batches of a global batch in ordered mode: a power of two, at least the number of ranks")
+      .formerly("slices")
       .at_least(1)
       .def(8);
   d("overlap", &ReduceParams::overlap, "overlap of gradient communication with the backward pass (fast mode)")
@@ -70,7 +71,7 @@ void ReduceParams::describe(deck::Describe<ReduceParams>& d) {
       return "codec rounds the sums of each number of ranks in another way, and mode 'ordered' promises the same bits "
              "on all; leave one away";
     if (std::has_single_bit(static_cast<unsigned>(p.slices))) return {};
-    return fmt::format("slices is {}, but must be a power of two; {} is the next", p.slices,
+    return fmt::format("micro_batches is {}, but must be a power of two; {} is the next", p.slices,
                        std::bit_ceil(static_cast<unsigned>(p.slices)));
   });
 }
@@ -93,7 +94,7 @@ void require_ranks(const ReduceParams& params, int ranks) {
   if (params.mode != ReduceParams::Mode::ordered) return;
   if (params.slices < ranks)
     throw InputError(
-        fmt::format("reduce.slices is {}, but {} ranks run and each needs a slice; set reduce.slices to {} or more "
+        fmt::format("reduce.micro_batches is {}, but {} ranks run and each needs one; set reduce.micro_batches to {} or more "
                     "(this changes the order of sums, so the weights' last bits)",
                     params.slices, ranks, std::bit_ceil(static_cast<unsigned>(ranks))));
 }

@@ -133,7 +133,7 @@ std::int64_t read_head(const io::File& file, Progress& p, const FlatLayout& layo
   require_same(head, "model", "model", key.model);
   require_same(head, "optimizer", "optimizer", key.optimizer);
   require_same(head, "reduce", "reduce.mode", key.reduce);
-  require_same(head, "slices", "reduce.slices", key.slices);
+  require_same(head, "slices", "reduce.micro_batches", key.slices);
   // A session (batch 0) takes what its program brings, and may go on with what a stage trained.
   if (key.batch != 0) require_same(head, "batch", "batch", key.batch);
   require_same(head, "seed", "seed", static_cast<std::int64_t>(key.seed));

@@ -44,7 +44,8 @@ static std::string conflict_of(const Train::Params& p) {
   if (p.validation && p.hold_out > 0.0)
     return "give one of: validation (a data set), hold_out (a share of the training set)";
   if (p.reduce.mode == ReduceParams::Mode::ordered && p.accumulate > 1)
-    return "gradient_accumulation_steps does nothing in ordered mode, where reduce.slices cuts the batch; remove it";
+    return "gradient_accumulation_steps does nothing in ordered mode, where reduce.micro_batches cuts the batch; "
+           "remove it";
   if (p.reduce.mode == ReduceParams::Mode::ordered && p.activations &&
       p.activations->keep == ActivationParams::Keep::compressed && p.activations->bound == 0.0)
     return "bounds of compressed activations follow from what each rank computes, but ordered mode promises equal bits "

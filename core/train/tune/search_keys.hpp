@@ -51,9 +51,10 @@ void describe_search(deck::Describe<P>& d, const SearchKeys& defaults) {
   d("time_limit", &SearchKeys::time_limit, "a trial that takes longer fails, at its next validation (s); 0 for none")
       .non_negative()
       .def(0.0);
-  d("hang_limit", &SearchKeys::hang_limit,
+  d("heartbeat_timeout", &SearchKeys::hang_limit,
     "heartbeat timeout (s): a rank silent for this long is considered hung; its trial is reassigned, and without rank "
     "0 the run ends. It must exceed the time for reading the data, an epoch (or a step) and a validation; 0 for none")
+      .formerly("hang_limit")
       .non_negative()
       .def(0.0);
   d("retries", &SearchKeys::retries, "times that a failed trial is evaluated again, from other weights")

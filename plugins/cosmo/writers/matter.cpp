@@ -9,13 +9,13 @@
 #include "core/parallel/agree.hpp"
 #include "plugins/cosmo/gravity/clouds.hpp"
 #include "plugins/cosmo/gravity/mass_fluctuations.hpp"
-#include "plugins/cosmo/physics/structure_growth.hpp"
+#include "plugins/cosmo/physics/particle_mesh.hpp"
 
 namespace cambium::cosmo {
 
 void MatterWriter::attach(const Physics& physics) {
-  physics_ = dynamic_cast<const StructureGrowth*>(&physics);
-  if (!physics_) throw InputError("output 'matter' shows the physics structure_growth; leave it out");
+  physics_ = dynamic_cast<const ParticleMeshPhysics*>(&physics);
+  if (!physics_) throw InputError("output 'matter' shows the physics particle_mesh; leave it out");
 }
 
 std::string MatterWriter::path() const {

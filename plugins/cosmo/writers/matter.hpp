@@ -10,7 +10,7 @@
 
 namespace cambium::cosmo {
 
-class StructureGrowth;
+class ParticleMeshPhysics;
 
 /// Matter over the scale factor:
 ///   /scale_factor, /step       one for each moment
@@ -54,7 +54,7 @@ class MatterWriter : public Writer {
 
   Params params_;
   Context& context_;
-  const StructureGrowth* physics_ = nullptr;
+  const ParticleMeshPhysics* physics_ = nullptr;
   std::vector<double> sigma_today_;  ///< rank 0: sigma(M) at scale factor 1
   std::optional<io::File> file_;     ///< rank 0, from the first moment on
 };

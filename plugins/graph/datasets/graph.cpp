@@ -49,7 +49,7 @@ void GraphSet::Params::describe(deck::Describe<Params>& d) {
   d("features", &Params::features, "node features in the samples, for networks without a graph (mlp)").def(false);
   d("divided", &Params::divided,
     "distributed graph: every rank holds the edges and features of its range of nodes, for graphs larger than one "
-    "rank's memory; requires loader whole_graph and layout needed_rows or rows")
+    "rank's memory; requires loader full_graph and layout needed_rows or rows")
       .def(false);
   d.check([](const Params& p) -> std::string {
     if (p.divided && p.features)

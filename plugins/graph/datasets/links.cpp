@@ -33,7 +33,7 @@ void LinkSet::Params::describe(deck::Describe<Params>& d) {
       .def(0.2);
   d("seed", &Params::seed, "seed of the random choice of held-out links").at_least(0).def(1);
   d("tuning", &Params::tuning, "hold out the file's links to validate by, not those of the test").def(false);
-  d("held_out", &Params::held_out, "the samples are the links held out, not those to train on").def(false);
+  d("held_out", &Params::held_out, "the samples are the held-out links, not those to train on").def(false);
   d.check([](const Params& p) -> std::string {
     if ((p.file.empty() ? 0 : 1) + (p.edges.empty() ? 0 : 1) + (p.made ? 1 : 0) != 1)
       return "give one of: file (HDF5), edges (text), synthetic";

@@ -124,7 +124,7 @@ void Engine<T>::require_held(const Graph& graph, bool alone) const {
   if (alone)
     throw InputError(
         fmt::format("{}: divided: true leaves a part of the graph on each rank, and what is computed for single nodes "
-                    "wants all of it; take loader: whole_graph, or remove divided",
+                    "wants all of it; take loader: full_graph, or remove divided",
                     graph.source));
   if (const auto scheme = shape_.layout.scheme; scheme != Scheme::rows && scheme != Scheme::needed_rows)
     throw InputError(
@@ -245,7 +245,7 @@ void Engine<T>::gradient(std::span<const train::SamplePtr> samples, std::span<co
   if (!part) return gradient_of_nodes(samples, weights, factor, gradients, loss);
   if (!shape_.fan_out.empty())
     throw InputError(
-        "fan_out draws neighbours for batches of single nodes, and loader: whole_graph takes all of them; remove "
+        "fan_out draws neighbours for batches of single nodes, and loader: full_graph takes all of them; remove "
         "fan_out, or take loader: shuffle");
   if (!computed_) compute_whole(*part, weights, factor);
   const auto rows = rows_of_slice(*part);

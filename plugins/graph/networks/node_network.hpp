@@ -27,7 +27,7 @@ struct NodeNetworkParams {
 };
 
 /// A network that gives every node of a graph a class, with gradients written by hand. Loss: cross entropy of the
-/// training nodes. Samples are nodes of a data set `graph`; with the loader `whole_graph` every step computes the whole
+/// training nodes. Samples are nodes of a data set `graph`; with the loader `full_graph` every step computes the whole
 /// graph over all ranks, with others the nodes of the batch and the neighbours that they need. Host memory, float32 or
 /// float64, one thread per call. Implementations choose the layers.
 class NodeNetwork : public train::Network, public train::WorksOnGraph, public train::JudgesShares {

@@ -74,7 +74,7 @@ def view(path, names):
     """Files of nodes as their edges or triangles coloured by value; tables of classify_nodes and predict_links."""
     if path.exists() and node_views.is_nodes(path):
         return node_views.NodesView(path, names)
-    figure = step_pictures.errors_figure if step_pictures.is_roll_out(path) else node_pictures.figure_of(path) or link_pictures.figure_of(path)
+    figure = step_pictures.errors_figure if step_pictures.is_rollout(path) else node_pictures.figure_of(path) or link_pictures.figure_of(path)
     if names or figure is None:
         return None
     from cambium_views import Whole

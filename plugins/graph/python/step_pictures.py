@@ -1,4 +1,4 @@
-"""Pictures of a stage roll_out: errors of every way to go on over time, and the first run's states beside the truth."""
+"""Pictures of a stage rollout: errors of every way to go on over time, and the first run's states beside the truth."""
 import h5py
 import matplotlib.pyplot as plt
 import numpy as np
@@ -8,9 +8,9 @@ import cambium_io
 from cambium_style import COLOURS, MUTED, STYLE, colours_of, legend
 
 
-def is_roll_out(path):
+def is_rollout(path):
     """Whether a file is the table of this stage."""
-    if path.name != "roll_out.csv" or not path.exists():
+    if path.name != "rollout.csv" or not path.exists():
         return False
     return any(name.startswith("error_") for name in cambium_io.Table(path).names)
 
@@ -61,12 +61,12 @@ def states_figure(path):
 
 def draw(folder, scratch):
     """Paths of the pictures of a stage's folder, written into `scratch`."""
-    if not is_roll_out(folder / "roll_out.csv"):
+    if not is_rollout(folder / "rollout.csv"):
         return []
     out = []
-    for name, made in (("errors", errors_figure(folder / "roll_out.csv")), ("states", states_figure(folder / "roll_out.h5"))):
+    for name, made in (("errors", errors_figure(folder / "rollout.csv")), ("states", states_figure(folder / "rollout.h5"))):
         if made is not None:
-            out.append(scratch / f"roll_out_{name}.png")
+            out.append(scratch / f"rollout_{name}.png")
             made.savefig(out[-1])
             plt.close(made)
     return out

@@ -26,7 +26,7 @@ RunTable read_runs(const std::string& path) {
   if (!std::getline(in, line) || !line.starts_with("file,"))
     throw InputError(
         fmt::format("'{}' is no table of runs: its first line begins with 'file,'; give the made.csv of a "
-                    "stage novelty with 'run'",
+                    "stage select_runs with 'run'",
                     path));
   const auto names = cells_of(line);
   RunTable out;

@@ -46,9 +46,10 @@ void FieldArchive::Params::describe(deck::Describe<Params>& d) {
     "parameters of the simulations, one value for each file (or each simulation of an array)")
       .def({})
       .example("{rayleigh: [1e5, 1e6]}");
-  d("runs", &Params::runs, "table of further runs with their parameters, written by the stage novelty; used with files")
+  d("runs", &Params::runs,
+    "table of further runs with their parameters, written by the stage select_runs; used with files")
       .def("")
-      .example("\"{run}/novelty/made.csv\"");
+      .example("\"{run}/select_runs/made.csv\"");
   d("synthetic", &Params::made_up, "drifting rolls, instead of files").formerly("made_up");
   d("pair_offset", &Params::apart, "offset between the two fields of a positive pair, in snapshots; 0: no pairs")
       .formerly("apart")
@@ -135,7 +136,7 @@ Archive FieldArchive::archive() const {
       const auto found = runs.parameters.find(name);
       if (found == runs.parameters.end())
         throw KeyError("field_archive.parameters.column", "parameters",
-                       fmt::format("'{}' has no column '{}'; give 'parameters' those that novelty chose among",
+                       fmt::format("'{}' has no column '{}'; give 'parameters' those that select_runs chose among",
                                    params_.runs, name));
       values.insert(values.end(), found->second.begin(), found->second.end());
     }

@@ -13,7 +13,7 @@ HEADS = {"method,nearest,among_ten,mean_place,asked": "neighbours",
 
 
 def kind(path):
-    """'neighbours' or 'probe' of a table of these stages, 'chosen' of a stage novelty, else nothing."""
+    """'neighbours' or 'probe' of a table of these stages, 'chosen' of a stage select_runs, else nothing."""
     if path.suffix != ".csv" or not path.exists():
         return None
     with open(path, encoding="utf-8") as file:

@@ -26,7 +26,7 @@ void Surrogate::Params::describe(deck::Describe<Params>& d) {
   d("runs", &Params::runs,
     "tables of further runs (key 'runs' of a field_archive), by names of your own; a fit with each")
       .def({})
-      .example("{novelty: \"{run}/novelty/made.csv\"}");
+      .example("{novelty: \"{run}/select_runs/made.csv\"}");
   d("test", &Params::test, "test archive: other runs");
 }
 

@@ -66,10 +66,11 @@ TrainedModel::TrainedModel(const std::string& path, train::Dataset& data, Contex
     : context_(context), model_(train::load_artifact(path, context)),
       method_(fmt::format("{} ({})", model_.info.type, std::filesystem::path(path).parent_path().filename().string())) {
   if (!dynamic_cast<TableNetwork*>(model_.network.get()) && !has_vectors())
-    throw KeyError("predictions.models.type", "models",
-                   fmt::format("models: '{}' holds a {}, which reads no records; dlrm, factors, cosine_factors and "
-                               "affinity do",
-                               path, model_.info.type));
+    throw KeyError(
+        "predictions.models.type", "models",
+        fmt::format("models: '{}' holds a {}, which reads no records; dlrm, factors, cosine_factorization and "
+                    "affinity do",
+                    path, model_.info.type));
   train::require_fields(model_, path, data);
   warn_of_known_pairs(path, data);
 }
@@ -96,9 +97,9 @@ std::vector<double> TrainedModel::of(std::span<const train::SamplePtr> samples) 
   return out;
 }
 
-CosineFactors* TrainedModel::by_vectors(std::span<const train::SamplePtr> samples) {
+CosineFactorization* TrainedModel::by_vectors(std::span<const train::SamplePtr> samples) {
   look_up(samples);
-  return dynamic_cast<CosineFactors*>(model_.network.get());
+  return dynamic_cast<CosineFactorization*>(model_.network.get());
 }
 
 std::vector<double> said_of_all(TrainedModel& model, train::Dataset& data, Context& context) {

@@ -8,7 +8,7 @@
 #include "core/parallel/context.hpp"
 #include "core/train/kinds/dataset.hpp"
 #include "core/train/weights/artifact.hpp"
-#include "plugins/relate/networks/cosine_factors.hpp"
+#include "plugins/relate/networks/cosine_factorization.hpp"
 
 namespace cambium::relate {
 
@@ -20,8 +20,8 @@ class TrainedModel {
   /// Collective: what it says of samples of this rank, which may be none.
   std::vector<double> of(std::span<const train::SamplePtr> samples);
   /// Where one product of two vectors is the score; null else. Collective: their rows are looked up first.
-  CosineFactors* by_vectors(std::span<const train::SamplePtr> samples);
-  bool has_vectors() const { return dynamic_cast<const CosineFactors*>(model_.network.get()) != nullptr; }
+  CosineFactorization* by_vectors(std::span<const train::SamplePtr> samples);
+  bool has_vectors() const { return dynamic_cast<const CosineFactorization*>(model_.network.get()) != nullptr; }
   /// Its embedding tables; empty for a network without.
   std::vector<train::TableInfo> tables() const;
   /// From now on every sum of a bag is within a bound of the exact one, by table, as rows in messages are

@@ -24,7 +24,7 @@ void Grammar::make_words() {
   std::set<std::string> known;
   std::vector<std::pair<std::string, int>> made;
   for (std::uint64_t attempt = 0; std::ssize(made) < wanted; ++attempt) {
-    if (attempt > 1000000) throw InternalError("grammar: too many words for their letters");
+    if (attempt > 1000000) throw InternalError("synthetic_grammar: too many words for their letters");
     const Random4 shape(params_.seed, Stream::made_samples, language, 2 * attempt),
         letters(params_.seed, Stream::made_samples, language, 2 * attempt + 1);
     std::string word(2 + shape.bits[0] % 5, 'a');

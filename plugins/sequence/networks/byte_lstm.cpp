@@ -16,7 +16,8 @@ void ByteLstm::Params::describe(deck::Describe<Params>& d) {
   d("input", &Params::input, "field of bytes that is read and predicted").def("text");
   d("answers", &Params::answers, "field with 1 for each predicted byte that is an answer and 0 for the others")
       .def("answer");
-  d("learn", &Params::learn, "bytes in the cross-entropy loss: every_byte, or answers only")
+  d("loss_on", &Params::learn, "bytes in the cross-entropy loss: every_byte, or answers only")
+      .formerly("learn")
       .options({{"every_byte", Learn::every_byte}, {"answers", Learn::answers}})
       .def(Learn::every_byte);
   d("precision", &Params::precision, "floating-point precision of weights and arithmetic")
@@ -36,11 +37,12 @@ void ByteLstm::fit_statistics(Dataset& training, Context&) {
                                params_.input));
   has_answers_ = marks == length_ - 1;
   if (params_.learn == Learn::answers && !has_answers_)
-    throw KeyError("byte_lstm.learn", "learn",
-                   fmt::format("learn: answers needs a field '{}' that marks them, which the data set lacks; take data "
-                               "that have one (type "
-                               "recall), name theirs with answers, or remove learn",
-                               params_.answers));
+    throw KeyError(
+        "byte_lstm.loss_on", "loss_on",
+        fmt::format("loss_on: answers needs a field '{}' that marks them, which the data set lacks; take data "
+                    "that have one (type "
+                    "recall), name theirs with answers, or remove loss_on",
+                    params_.answers));
 }
 
 std::vector<TermInfo> ByteLstm::metrics() const {

@@ -51,14 +51,15 @@ void Transformer::Params::describe(deck::Describe<Params>& d) {
     "field with 1 for each predicted byte that is an answer and 0 for the others, if the data have one: the metric "
     "answers_right is their accuracy")
       .def("answer");
-  d("learn", &Params::learn, "bytes in the cross-entropy loss: every_byte, or answers only")
+  d("loss_on", &Params::learn, "bytes in the cross-entropy loss: every_byte, or answers only")
+      .formerly("learn")
       .options({{"every_byte", Learn::every_byte}, {"answers", Learn::answers}})
       .def(Learn::every_byte);
   d("causal", &Params::causal,
     "true: causal attention and next-byte prediction; false: bidirectional attention and prediction of masked bytes, "
-    "the answers with learn: answers, else a random fraction of the text")
+    "the answers with loss_on: answers, else a random fraction of the text")
       .def(true);
-  d("mask_probability", &Params::masked, "masking probability of a byte, with causal: false and learn: every_byte")
+  d("mask_probability", &Params::masked, "masking probability of a byte, with causal: false and loss_on: every_byte")
       .formerly("masked")
       .range(0.01, 0.99)
       .def(0.15);
@@ -103,11 +104,12 @@ void Transformer::fit_statistics(Dataset& training, Context& context) {
   has_floor_ = sample->fields.find(params_.floor) != sample->fields.end();
   has_answers_ = sample->fields.find(params_.answers) != sample->fields.end();
   if (params_.learn == Learn::answers && !has_answers_)
-    throw KeyError("transformer.learn", "learn",
-                   fmt::format("learn: answers needs a field '{}' that marks them, which the data set lacks; take data "
-                               "that have one (type "
-                               "recall), name theirs with answers, or remove learn",
-                               params_.answers));
+    throw KeyError(
+        "transformer.loss_on", "loss_on",
+        fmt::format("loss_on: answers needs a field '{}' that marks them, which the data set lacks; take data "
+                    "that have one (type "
+                    "recall), name theirs with answers, or remove loss_on",
+                    params_.answers));
   const auto seen = static_cast<double>(places());
   if (params_.attention.type == AttentionParams::Type::softmax)
     require_memory(params_.layers * params_.heads * seen * seen * static_cast<double>(size_of(dtype())),

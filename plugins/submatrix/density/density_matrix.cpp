@@ -127,7 +127,8 @@ void DensityStep::widen() {
 
 void DensityStep::judge_overlap_of_columns() {
   const auto [smallest, column] = solutions_.smallest_overlap();
-  const double seen = judge_overlap(smallest, column, "eps", job_.options.eps, job_.context.comm, job_.context.log);
+  const double seen =
+      judge_overlap(smallest, column, "eps_filter", job_.options.eps, job_.context.comm, job_.context.log);
   result_.smallest_overlap =
       judge_whole_overlap(job_.system.overlap, nullptr, seen, job_.system.ranges, job_.options, job_.context);
 }

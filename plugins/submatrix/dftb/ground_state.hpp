@@ -107,7 +107,9 @@ void DftbKeys::describe_in(deck::Describe<P>& d) {
     "gap at the Gamma point")
       .options({{"dense", DftbKeys::Solver::dense}, {"submatrix", DftbKeys::Solver::submatrix}})
       .def(DftbKeys::Solver::dense);
-  d("eps", &DftbKeys::eps, "solver submatrix: blocks of the orthogonalised Hamiltonian with a smaller norm are dropped")
+  d("eps_filter", &DftbKeys::eps,
+    "solver submatrix: blocks of the orthogonalised Hamiltonian with a smaller norm are dropped")
+      .formerly("eps")
       .unit("hartree")
       .positive()
       .less_than(1.0)

@@ -61,7 +61,7 @@ double judge_whole_overlap(const BlockColumns& overlap, const RootResult* root, 
   // S^-1/2 takes away what makes such a search slow; without it there is the cost of many submatrices to hide behind.
   constexpr int most_with_root = 60, most_without = 300;
   const bool projects = root && root->left_out;
-  const std::string_view key = root ? "eps_overlap" : "eps";
+  const std::string_view key = root ? "eps_filter_overlap" : "eps_filter";
   const double eps = root ? options.eps_overlap : options.eps;
   const LowestState lowest =
       smallest_eigenvalue({overlap, root ? &root->root : nullptr, projects ? &*root->left_out : nullptr}, ranges,

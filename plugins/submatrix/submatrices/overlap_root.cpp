@@ -14,8 +14,8 @@ static RootResult root_by(ColumnSolver& solver, const MatrixSystem& system, cons
                                 context.comm, bytes, flops);
   double seen = out.smallest;
   if (options.overlap_threshold <= 0.0)
-    seen =
-        judge_overlap(out.smallest, out.smallest_column, "eps_overlap", options.eps_overlap, context.comm, context.log);
+    seen = judge_overlap(out.smallest, out.smallest_column, "eps_filter_overlap", options.eps_overlap, context.comm,
+                         context.log);
   seen = judge_whole_overlap(system.overlap, &out, seen, system.ranges, options, context);
   if (options.overlap_threshold <= 0.0) out.smallest = seen;
   out.bytes = bytes;

@@ -54,7 +54,7 @@ bool warn_of_count(const DensityOptions& options, double electrons, bool bonds, 
       "the number of electrons is off by {:+.4g}: the submatrices have no gap at {:.10g} electrons, and mu is in the "
       "one next to it; choose a {}",
       off, options.electrons,
-      bonds ? "longer reach of matrices.tight_binding" : fmt::format("smaller eps than {:g}", options.eps)));
+      bonds ? "longer reach of matrices.tight_binding" : fmt::format("smaller eps_filter than {:g}", options.eps)));
   return true;
 }
 
@@ -65,11 +65,11 @@ void warn_of_accuracy(const DensityOptions& options, const DensityResult& result
   const auto& c = result.columns;
   const double gap = result.gap_high - result.gap_low;
   if (options.kt <= 0.0 && c.dropped > 0.2 * gap)
-    log.warn(
-        fmt::format("eps = {:g} hartree drops blocks that amount to {:.2g} hartree in one block column, more than a "
-                    "fifth of the gap of {:.2g}: energy and density are not "
-                    "those of the matrices; choose a smaller eps",
-                    options.eps, c.dropped, gap));
+    log.warn(fmt::format(
+        "eps_filter = {:g} hartree drops blocks that amount to {:.2g} hartree in one block column, more than a "
+        "fifth of the gap of {:.2g}: energy and density are not "
+        "those of the matrices; choose a smaller eps",
+        options.eps, c.dropped, gap));
   if (c.diagonalised > 0)
     log.warn(
         fmt::format("{} of {} submatrices, of up to {} rows, had not converged after the last Krylov block and were "

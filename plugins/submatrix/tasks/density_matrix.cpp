@@ -64,8 +64,7 @@ static std::string tight_binding_problem(const DensityTask::Params& p) {
   if (p.eps || p.eps_overlap || p.overlap_threshold > 0.0 || p.form != Form::orthogonal ||
       p.groups.by != GroupBy::none || p.precision != Precision::float64)
     return "tight_binding has no overlap and takes its submatrices by matrices.tight_binding.localisation_radius; "
-           "leave eps, "
-           "eps_overlap, overlap_threshold, form, groups and precision out";
+           "leave eps_filter, eps_filter_overlap, overlap_threshold, form, groups and precision out";
   if (p.solver != SolverKind::lanczos && p.solver != SolverKind::diagonalise)
     return "tight_binding is for the solvers lanczos and diagonalise, which saturate the bonds that a submatrix cuts";
   return {};
@@ -84,7 +83,7 @@ static std::string conflict_of(const DensityTask::Params& p) {
   if (p.mu && p.magnetisation) return "mu says how many electrons each spin has; leave 'magnetisation' out";
   if (p.form == Form::local && p.solver != SolverKind::diagonalise)
     return "form local solves generalised eigenproblems; add solver: diagonalise";
-  if (p.form == Form::local && p.eps_overlap) return "form local has no S^-1/2; leave 'eps_overlap' out";
+  if (p.form == Form::local && p.eps_overlap) return "form local has no S^-1/2; leave 'eps_filter_overlap' out";
   if (p.precision != Precision::float64 && p.solver == SolverKind::diagonalise)
     return "solver diagonalise works in float64; leave 'precision' out";
   if (p.precision == Precision::bfloat16 && p.solver == SolverKind::lanczos)
@@ -105,12 +104,13 @@ static void describe_method(deck::Describe<DensityTask::Params>& d) {
     "Manolopoulos; default: trs4")
       .options({{"trs4", Polynomial::trs4}, {"canonical", Polynomial::canonical}});
   d("threshold", &P::threshold,
-    "truncation of purification: blocks of an iterate with a smaller Frobenius norm are dropped; default: eps")
+    "truncation of purification: blocks of an iterate with a smaller Frobenius norm are dropped; default: eps_filter")
       .positive()
       .less_than(1.0);
-  d("eps", &P::eps,
-    "blocks of the orthogonalised Hamiltonian with a smaller norm are dropped; the one knob of the error; default: "
-    "1e-5")
+  d("eps_filter", &P::eps,
+    "filtering threshold: blocks of the orthogonalised Hamiltonian with a smaller norm are dropped, which controls the "
+    "error; default: 1e-5")
+      .formerly("eps")
       .unit("hartree")
       .positive()
       .less_than(1.0);
@@ -120,7 +120,9 @@ void DensityTask::Params::describe(deck::Describe<Params>& d) {
   using P = Params;
   d("matrices", &P::matrices, "Hamiltonian and overlap");
   describe_method(d);
-  d("eps_overlap", &P::eps_overlap, "the same for the overlap in its inverse square root; default: eps")
+  d("eps_filter_overlap", &P::eps_overlap,
+    "filtering threshold of the overlap in its inverse square root; default: eps_filter")
+      .formerly("eps_overlap")
       .positive()
       .less_than(1.0);
   d("overlap_threshold", &P::overlap_threshold,
@@ -136,7 +138,8 @@ void DensityTask::Params::describe(deck::Describe<Params>& d) {
                 {"pade", SolverKind::pade}})
       .def(SolverKind::lanczos);
   d("form", &P::form,
-    "orthogonal: H becomes S^-1/2 H S^-1/2 first; local: every submatrix of H and S is a problem of its own (eps "
+    "orthogonal: H becomes S^-1/2 H S^-1/2 first; local: every submatrix of H and S is a problem of its own "
+    "(eps_filter "
     "counts for the blocks of both)")
       .options({{"orthogonal", Form::orthogonal}, {"local", Form::local}})
       .def(Form::orthogonal);
@@ -145,10 +148,10 @@ void DensityTask::Params::describe(deck::Describe<Params>& d) {
       .options({{"float64", Precision::float64}, {"float32", Precision::float32}, {"bfloat16", Precision::bfloat16}})
       .def(Precision::float64);
   d("krylov_tolerance", &P::krylov_tolerance,
-    "convergence tolerance: fraction of D that the newest Krylov block may carry; 0: derived from eps")
+    "convergence tolerance: fraction of D that the newest Krylov block may carry; 0: derived from eps_filter")
       .non_negative()
       .def(0.0);
-  d("prune", &P::prune, "products of two blocks whose norms multiply to less than this times eps are left out")
+  d("prune", &P::prune, "products of two blocks whose norms multiply to less than this times eps_filter are left out")
       .non_negative()
       .def(1e-4);
   d("mu", &P::mu, "chemical potential; default: determined by the number of electrons").unit("hartree");

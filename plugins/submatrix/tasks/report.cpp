@@ -47,7 +47,7 @@ void warn(const MatrixSystem& system, const DensityOptions& options, const Densi
                     result.electrons - options.electrons, options.mu ? ", or mu is that of another charge" : ""));
   else if (per_block > 1e-2)
     log.warn(fmt::format(
-        "the number of electrons is off by {:+.4g}, more than 0.01 per block: eps = {:g} is too large{}",
+        "the number of electrons is off by {:+.4g}, more than 0.01 per block: eps_filter = {:g} is too large{}",
         result.electrons - options.electrons, options.eps, options.mu ? ", or mu is that of another charge" : ""));
 }
 

@@ -25,10 +25,10 @@ void warn(const MatrixSystem& system, const DensityOptions& options, const SpinD
   if (warn_of_count(options, spins.electrons(), false, log)) return;
   const double defect = options.electrons > 0.0 ? spins.electrons() - options.electrons : 0.0;
   if (std::abs(defect) / system.layout->blocks() > 1e-2)
-    log.warn(
-        fmt::format("the number of electrons of both spins is off by {:+.4g}, more than 0.01 per block: eps = {:g} is "
-                    "too large, or mu is that of another charge",
-                    defect, options.eps));
+    log.warn(fmt::format(
+        "the number of electrons of both spins is off by {:+.4g}, more than 0.01 per block: eps_filter = {:g} is "
+        "too large, or mu is that of another charge",
+        defect, options.eps));
 }
 
 std::string solver_steps(const DensityOptions& options, const ColumnStatistics& c) {

@@ -19,14 +19,22 @@ void Deepcam::DeepLab::describe(deck::Describe<DeepLab>& d) {
   d("middle", &DeepLab::middle, "number of middle-flow blocks").at_least(0).def(16);
   d("exit", &DeepLab::exit, "channels of the last block and of the convolutions after it (exit flow)")
       .def({1024, 1536, 1536, 2048});
-  d("rates", &DeepLab::rates, "spreads of the pyramid's convolutions").def({6, 12, 18});
-  d("pyramid", &DeepLab::pyramid, "channels of the pyramid and the decoder").at_least(1).def(256);
-  d("low", &DeepLab::low, "channels that the decoder takes from the first block").at_least(1).def(48);
+  d("atrous_rates", &DeepLab::rates, "dilation rates of the convolutions of the spatial pyramid (ASPP)")
+      .formerly("rates")
+      .def({6, 12, 18});
+  d("aspp_channels", &DeepLab::pyramid, "channels of the spatial pyramid (ASPP) and of the decoder")
+      .formerly("pyramid")
+      .at_least(1)
+      .def(256);
+  d("low_level_channels", &DeepLab::low, "channels that the decoder takes from the first block")
+      .formerly("low")
+      .at_least(1)
+      .def(48);
   d.check([](const DeepLab& p) -> std::string {
     if (p.stem.empty() || p.entry.empty() || p.exit.empty()) return "stem, entry and exit need an entry each";
     for (const auto* list : {&p.stem, &p.entry, &p.exit, &p.rates})
       for (const auto n : *list)
-        if (n < 1) return fmt::format("{} is no number of channels and no spread; give 1 or more", n);
+        if (n < 1) return fmt::format("{} is no number of channels and no dilation rate; give 1 or more", n);
     return {};
   });
 }
@@ -35,7 +43,8 @@ void Deepcam::Params::describe(deck::Describe<Params>& d) {
   d("topology", &Params::topology, "encoder_decoder is small; deeplabv3plus is the published one, with its own keys")
       .options({{"encoder_decoder", Topology::encoder_decoder}, {"deeplabv3plus", Topology::deeplabv3plus}})
       .def(Topology::encoder_decoder);
-  d("features", &Params::features, "channels of the encoder's first level; they double with every level")
+  d("base_channels", &Params::features, "channels of the encoder's first level; they double with every level")
+      .formerly("features")
       .at_least(1)
       .def(16);
   d("levels", &Params::levels, "halvings of the encoder").range(0, 8).def(3);

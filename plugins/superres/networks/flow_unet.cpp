@@ -9,8 +9,12 @@
 
 namespace cambium::superres {
 void FlowUnet::Params::describe(deck::Describe<Params>& d) {
-  d("features", &Params::features, "channels of the first block; they double with every level").at_least(1).def(16);
-  d("most_features", &Params::most_features, "maximum number of channels, at which the doubling ends")
+  d("base_channels", &Params::features, "channels of the first block; they double with every level")
+      .formerly("features")
+      .at_least(1)
+      .def(16);
+  d("max_channels", &Params::most_features, "maximum number of channels, at which the doubling ends")
+      .formerly("most_features")
       .at_least(1)
       .def(256);
   d("levels", &Params::levels, "halvings of the grid; 0: log2 of its largest extent").range(0, 12).def(0);

@@ -31,7 +31,7 @@ class FlowUnet : public FlowNetwork, public train::HasFactors {
   }
   train::NetworkTraits traits() override { return {.factors = this}; }
   std::vector<train::FactorLayer> factor_layers() const override { return module_layers(); }
-  std::vector<WidthKey> width_keys() const override { return {{"features"}, {"most_features"}}; }
+  std::vector<WidthKey> width_keys() const override { return {{"base_channels"}, {"max_channels"}}; }
 
  private:
   std::shared_ptr<torch::nn::Module> build() override;

@@ -9,16 +9,18 @@ namespace cambium::superres {
 using train::TorchBatch;
 
 void MeshfreeFlowNet::Params::describe(deck::Describe<Params>& d) {
-  d("features", &Params::features, "channels of the encoder's first block; they double with every level")
+  d("base_channels", &Params::features, "channels of the encoder's first block; they double with every level")
+      .formerly("features")
       .at_least(1)
       .def(16);
-  d("most_features", &Params::most_features, "maximum number of channels, at which the doubling ends")
+  d("max_channels", &Params::most_features, "maximum number of channels, at which the doubling ends")
+      .formerly("most_features")
       .at_least(1)
       .def(256);
   d("levels", &Params::levels, "halvings of the grid in the encoder; 0: log2 of its largest extent")
       .range(0, 12)
       .def(0);
-  d("latent", &Params::latent, "dimension of the latent vectors").at_least(1).def(32);
+  d("latent_dim", &Params::latent, "dimension of the latent vectors").formerly("latent").at_least(1).def(32);
   d("decoder", &Params::decoder, "widths of the decoder's hidden layers").def({512, 256, 128, 64, 32});
   d("activation", &Params::activation,
     "activation function of the decoder; smooth, since equations need second derivatives")

@@ -51,7 +51,7 @@ class MeshfreeFlowNet : public FlowNetwork, public Refinable, public KnowsPlates
   train::NetworkTraits traits() override { return {.factors = this}; }
   std::vector<train::FactorLayer> factor_layers() const override;
   std::vector<WidthKey> width_keys() const override {
-    return {{"features"}, {"most_features"}, {"latent"}, {"decoder"}};
+    return {{"base_channels"}, {"max_channels"}, {"latent_dim"}, {"decoder"}};
   }
   /// Derivatives that the equations ask for.
   const JetBasis& basis() const { return own_.basis; }

@@ -7,7 +7,7 @@
 #include "core/train/kinds/buffer.hpp"
 #include "core/train/networks/mlp/mlp.hpp"
 #include "core/train/optimizers/adam.hpp"
-#include "plugins/sequence/datasets/grammar.hpp"
+#include "plugins/sequence/datasets/synthetic_grammar.hpp"
 #include "plugins/sequence/networks/transformer.hpp"
 #include "tests/catch.hpp"
 #include "tests/gradient_tails.hpp"
@@ -96,9 +96,9 @@ std::vector<TensorGradient> transformer_gradients(int steps, int width, std::uin
   Log log;
   Timing timing;
   Context context{comm, log, timing};
-  GrammarSet::Params set;
+  SyntheticGrammar::Params set;
   set.samples = 4096;
-  GrammarSet data(set, context);
+  SyntheticGrammar data(set, context);
   Transformer::Params p;
   p.width = width;
   Transformer net(p, context);

@@ -129,8 +129,8 @@ SERIES = """
 run: {name: sea, directory: out}
 plugins: [podlstm]
 stages:
-  - example_field: {weeks: 200}
-  - pod: {field: {files: ["{run}/example_field/field.h5"], array: sst, missing: land}, modes: 3}
+  - synthetic_field: {weeks: 200}
+  - pod: {field: {files: ["{run}/synthetic_field/field.h5"], array: sst, missing: land}, modes: 3}
   - search:
       data: {series: {file: "{run}/pod/pod.h5", training: 150}, window: 8, horizon: 8}
       network: {epochs: 1}
@@ -144,7 +144,7 @@ plugins: [submatrix]
 stages:
   - density_matrix:
       matrices: {file: m.h5}
-      eps: 1e-5
+      eps_filter: 1e-5
 """
 A, B, C, D = (f"stages[{k}]." for k in range(4))
 
@@ -278,7 +278,7 @@ says("flow", D + "spin_up", "'out/simulate/thermo.h5' has no column 'nusselt'; n
      D + "spin_up.quantities=[nusselt]")
 
 # Series
-says("series", B + "pod.field", "'out/example_field/field.h5' will have no array 'temperature'; known: time, lat, lon, sst",
+says("series", B + "pod.field", "'out/synthetic_field/field.h5' will have no array 'temperature'; known: time, lat, lon, sst",
      B + "pod.field.array=temperature")
 says("series", C + "search.network.head", "network.head: a recurrent head gives as many times as it reads, but window and horizon differ; use head: dense",
      C + "search.network.head=recurrent", C + "search.data.horizon=4")

@@ -59,8 +59,8 @@ says("activations in bfloat16 are not compressed; take precision float32, or act
 # Long short-term memory over bytes
 says("byte_lstm needs a field 'text' with texts of two bytes or more; name theirs with input", T + "network={type: byte_lstm, width: 4}")
 table.file("bytes.h5", {"text": [[1, 2, 3, 4]] * 4})
-says("learn: answers needs a field 'answer' that marks them, which the data set lacks; take data that have one (type recall), name theirs with "
-     "answers, or remove learn", T + "network={type: byte_lstm, width: 4, learn: answers}",
+says("loss_on: answers needs a field 'answer' that marks them, which the data set lacks; take data that have one (type recall), name theirs with "
+     "answers, or remove loss_on", T + "network={type: byte_lstm, width: 4, loss_on: answers}",
      T + "dataset={type: hdf5, files: [bytes.h5], fields: [{name: text}]}")
 
 table.run()

@@ -9,7 +9,7 @@ run: {name: web, directory: out}
 plugins: [cosmo, md]
 stages:
   - simulate:
-      physics: structure_growth
+      physics: particle_mesh
       box_size: 64
       particles: 8
       num_steps: 4
@@ -70,7 +70,7 @@ says("mesh (11) must be an even number; take 12", S + "mesh=11")
 says("a row of 134 numbers cannot be transformed: 134 has a prime factor above 61; take a number made of 2, 3 and 5", S + "particles=134")
 says("mesh (12) must be a whole multiple or a whole part of particles (8): otherwise the cells pull a lattice at rest apart; take 8 or 16", S + "mesh=12")
 says("mesh (6) must be a whole multiple or a whole part of particles (8): otherwise the cells pull a lattice at rest apart; take 8", S + "mesh=6")
-says("output 'matter' shows the physics structure_growth; leave it out", deck="atoms.yaml")
+says("output 'matter' shows the physics particle_mesh; leave it out", deck="atoms.yaml")
 
 # Boxes of many cosmologies
 boxes = {"deck": "boxes.yaml"}

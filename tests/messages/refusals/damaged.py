@@ -51,13 +51,13 @@ plugins: [submatrix]
 stages:
   - density_matrix:
       matrices: {file: FILE}
-      eps: 1e-4
+      eps_filter: 1e-4
 """
 WEEKS = """
 run: {name: pod, directory: out}
 plugins: [podlstm]
 stages:
-  - example_field: {weeks: 1e9}
+  - synthetic_field: {weeks: 1e9}
 """
 CONVECTION = """
 run: {name: flow, directory: out}
@@ -115,9 +115,9 @@ says(("a network with layers of 2e+15 weights would take at least 16 PB" + NODE,
 says(("a transformer with blocks of 1.2e+17 weights would take at least 960 PB" + NODE, LEFT, "lower 'width' or 'layers', or use more nodes"),
      T + "network={type: transformer, width: 100000000, heads: 4, layers: 1, mlp_ratio: 4}", deck="train.yaml")
 says(("a text of 1000000000000000 bytes would take at least 5 PB" + NODE, LEFT, "give a smaller 'length'"),
-     T + "dataset={type: grammar, samples: 20, length: 1000000000000000}", deck="train.yaml")
+     T + "dataset={type: synthetic_grammar, samples: 20, length: 1000000000000000}", deck="train.yaml")
 says(("1000000000000000 weeks on 30 x 60 cells would take at least 7.22 EB" + NODE, LEFT, "give fewer 'weeks' or cells"),
-     "stages[0].example_field.weeks=1000000000000000", deck="weeks.yaml")
+     "stages[0].synthetic_field.weeks=1000000000000000", deck="weeks.yaml")
 says(("convection in 1000000000 x 1000000000 cells would take at least 64 EB" + NODE, LEFT, "give fewer 'cells', or use more nodes"),
      "stages[0].simulate.cells=[1000000000, 1000000000]", deck="convection.yaml")
 says(("a fluid at 2000000000 points would take at least 480 GB" + NODE, LEFT, "give fewer 'points'"),

@@ -27,8 +27,8 @@ POD = """
 run: {name: p, directory: basis}
 plugins: [podlstm]
 stages:
-  - example_field: {weeks: 120, latitudes: 4, longitudes: 8}
-  - pod: {field: {files: ["{run}/example_field/field.h5"], array: sst, missing: land}, modes: 2, training: 80, weights: cos_latitude}
+  - synthetic_field: {weeks: 120, latitudes: 4, longitudes: 8}
+  - pod: {field: {files: ["{run}/synthetic_field/field.h5"], array: sst, missing: land}, modes: 2, training: 80, weights: cos_latitude}
 """
 SEARCH = """
 run: {name: s, directory: search}

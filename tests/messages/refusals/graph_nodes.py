@@ -9,7 +9,7 @@ stages:
   - train:
       network: {type: gcn, layers: [4]}
       dataset: {type: graph, synthetic: {nodes: 60, classes: 2, num_features: 8, training: 5}}
-      loader: whole_graph
+      loader: full_graph
       epochs: 1
       learning_rate: {type: constant, start: 0.01}
 """
@@ -110,12 +110,12 @@ says("layers: a width of 0 is none; widths are 1 or more", T + "network.layers=[
 says("layers: 31 hidden layers; 30 are the most", T + f"network.layers={[4] * 31}")
 says("fan_out: 0 neighbours are none; draw 1 or more", T + "network.fan_out=[0, 1]")
 says("fan_out has 1 numbers for 2 layers (the hidden ones and the last)", T + "network.fan_out=[3]")
-says("fan_out draws neighbours for batches of single nodes, and loader: whole_graph takes all of them; remove fan_out, or take loader: shuffle",
+says("fan_out draws neighbours for batches of single nodes, and loader: full_graph takes all of them; remove fan_out, or take loader: shuffle",
      T + "network.fan_out=[3, 3]", command="run")
 says("gcn needs nodes of a graph; give a dataset of type graph", T + "dataset=" + BOX, command="run")
-says("loader whole_graph brings nodes of a graph; give a dataset of type graph", T + "dataset=" + BOX,
+says("loader full_graph brings nodes of a graph; give a dataset of type graph", T + "dataset=" + BOX,
      T + "network={type: mlp, layers: [4], input: input, target: target}", command="run")
-says("loader whole_graph brings all 10 samples at every step, but batch is 4; remove batch, or take loader: shuffle for batches of nodes",
+says("loader full_graph brings all 10 samples at every step, but batch is 4; remove batch, or take loader: shuffle for batches of nodes",
      T + "batch=4", command="run")
 
 says("codec rounds the rows of other ranks only, and 'ordered' promises the bits of one rank; leave one away",

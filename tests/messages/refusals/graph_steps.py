@@ -17,7 +17,7 @@ JUDGE = """
 run: {name: judge, directory: judge}
 plugins: [graph]
 stages:
-  - roll_out: {model: steps/train/model.h5, training: [a.h5], test: [a.h5], steps: 2}
+  - rollout: {model: steps/train/model.h5, training: [a.h5], test: [a.h5], steps: 2}
 """
 PLAIN = """
 run: {name: plain, directory: plain}
@@ -41,7 +41,7 @@ stages:
       surrogate: steps/train/model.h5
       end_time: 2
 """
-D, R = "stages[0].train.dataset.", "stages[0].roll_out."
+D, R = "stages[0].train.dataset.", "stages[0].rollout."
 SQUARE = {"x": [0.0, 1, 1, 0], "y": [0.0, 0, 1, 1], "z": [0.0, 0, 0, 0]}
 table = Table("graph_steps", TRAIN)
 for name, content in (("judge", JUDGE), ("plain", PLAIN), ("two", SIMULATE)):

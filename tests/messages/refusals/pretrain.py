@@ -36,7 +36,7 @@ NEXT = """
 run: {name: next, directory: next}
 plugins: [pretrain]
 stages:
-  - novelty:
+  - select_runs:
       archive: {type: field_archive, synthetic: {simulations: 4, snapshots: 3, cells: [8, 8]}}
       candidates: {drift: [0, 1], slope: [1, 2]}
       choose: 2
@@ -69,7 +69,7 @@ stages:
       archive: {type: field_archive, files: [a.h5, b.h5], fields: [b, w]}
       queries: {type: field_archive, files: [b.h5], fields: [b, w]}
 """
-T, J, P, X, E = "stages[0].train.", "stages[0].neighbours.", "stages[0].probe.", "stages[0].novelty.", "stages[0].embed."
+T, J, P, X, E = "stages[0].train.", "stages[0].neighbours.", "stages[0].probe.", "stages[0].select_runs.", "stages[0].embed."
 R = "stages[0].retrieve."
 D, N = T + "dataset.", T + "network."
 PLAIN = "{type: expression, samples: 4, box: {x: [0, 1]}, target: {y: x}}"
@@ -98,7 +98,7 @@ says("scheme v1 keeps its temperature, but temperature.rate is not 0; take v3, o
      command="check")
 
 # How samples are shared among ranks
-says("reduce.mode is ordered, but field_encoder compares all samples of a step with each other; remove reduce.mode", T + "reduce={mode: ordered, slices: 2}")
+says("reduce.mode is ordered, but field_encoder compares all samples of a step with each other; remove reduce.mode", T + "reduce={mode: ordered, micro_batches: 2}")
 says("gradient_accumulation_steps is 2, but field_encoder compares all samples of a step with each other, which parts of it cannot; remove gradient_accumulation_steps", T + "accumulate=2")
 says("a step of 1 samples leaves some of 2 ranks without one, but field_encoder needs them all; take a batch that leaves none or at least 2 of the 6 "
      "samples over, or fewer ranks", T + "batch=5", ranks=2)
@@ -142,8 +142,8 @@ says("runs adds to files of fields; remove 'runs', or take files and fields", T 
 RUNS = T + "dataset={type: field_archive, files: [a.h5], fields: [b, w], parameters: {rayleigh: [1e4]}, pair_offset: 1, runs: %s}"
 for name, text in {"no.csv": "rayleigh\n", "other.csv": "file,prandtl\nb.h5,1\n", "short.csv": "file,rayleigh\nb.h5\n", "word.csv": "file,rayleigh\nb.h5,x\n"}.items():
     table.file(name, text)
-says("'no.csv' is no table of runs: its first line begins with 'file,'; give the made.csv of a stage novelty with 'run'", RUNS % "no.csv")
-says("'other.csv' has no column 'rayleigh'; give 'parameters' those that novelty chose among", RUNS % "other.csv")
+says("'no.csv' is no table of runs: its first line begins with 'file,'; give the made.csv of a stage select_runs with 'run'", RUNS % "no.csv")
+says("'other.csv' has no column 'rayleigh'; give 'parameters' those that select_runs chose among", RUNS % "other.csv")
 says("'short.csv': line 2 has 1 values, the first has 2; make the table again", RUNS % "short.csv")
 says("'word.csv': line 2: 'x' is no number; make the table again", RUNS % "word.csv")
 says("give one of: files, synthetic", D + "made_up={simulations: 4}", command="check")

@@ -159,15 +159,15 @@ reads_choices("'FILE': no user chose anything in this split; take another split"
 says("recommend offers items to users; give a dataset of type choices", R + "dataset={type: clicks, synthetic: {records: 40}}",
      deck="recommend.yaml", command="run")
 
-COSINES = T + "network={type: cosine_factors, embedding_dim: 2, num_negatives: 4}"
+COSINES = T + "network={type: cosine_factorization, embedding_dim: 2, num_negatives: 4}"
 MADE = "{type: interactions, synthetic: {users: 20, items: 10, interactions_per_user: 4}"
-says("synthetic interactions: cosine_factors draws items by itself; give the data set choices num_negatives: 0", COSINES, T + "dataset=" + MADE + "}",
+says("synthetic interactions: cosine_factorization draws items by itself; give the data set choices num_negatives: 0", COSINES, T + "dataset=" + MADE + "}",
      command="run")
-says("synthetic clicks: cosine_factors learns what users chose; give a dataset of type choices", COSINES, command="run")
+says("synthetic clicks: cosine_factorization learns what users chose; give a dataset of type choices", COSINES, command="run")
 says("command line: stages[0].train.network.loss.temperature: found 0.01, expected a number from 0.03 to 10", COSINES, T + "network.loss={type: softmax, temperature: 0.01}",
      T + "dataset=" + MADE + ", others: 0}")
-says("cosine_factors: each choice is to be told from 8 items of 4 that are drawn; give negatives_per_positive: 4 or less, or draw more (num_negatives: 8)",
-     T + "network={type: cosine_factors, embedding_dim: 2, num_negatives: 4, negatives_per_positive: 8}", T + "dataset=" + MADE + ", others: 0}")
+says("cosine_factorization: each choice is to be told from 8 items of 4 that are drawn; give negatives_per_positive: 4 or less, or draw more (num_negatives: 8)",
+     T + "network={type: cosine_factorization, embedding_dim: 2, num_negatives: 4, negatives_per_positive: 8}", T + "dataset=" + MADE + ", others: 0}")
 
 # Bench
 says("bench relate: columns is 1; give 2 or more", command=["bench", "relate", "columns=1"])
@@ -180,10 +180,10 @@ says("bench relate: 2 users and 3 items have too few pairs for a batch of 9; rai
 # Judging
 table.begins("run.directory=trained")
 table.begins("run.directory=other", T + "dataset=" + BOX, T + "network={type: mlp, layers: [4]}")
-says("models: 'other/train/model.h5' holds a mlp, which reads no records; dlrm, factors, cosine_factors and affinity do", J + "models=[other/train/model.h5]",
+says("models: 'other/train/model.h5' holds a mlp, which reads no records; dlrm, factors, cosine_factorization and affinity do", J + "models=[other/train/model.h5]",
      deck="judge.yaml", command="run")
 table.begins("run.directory=cosines", COSINES, T + "dataset=" + MADE + ", others: 0}")
-says("synthetic interactions: this cosine_factors knows 20 users and 10 items; take the choices that it was trained on",
+says("synthetic interactions: this cosine_factorization knows 20 users and 10 items; take the choices that it was trained on",
      R + "models=[cosines/train/model.h5]", R + "dataset.synthetic.items=12", deck="recommend.yaml", command="run")
 says("training and dataset have different columns; give records of the same kind", J + "dataset.synthetic.columns=2", deck="judge.yaml", command="run")
 says("synthetic clicks, column C1: its table has 7 rows, but that of training 5; give both the same", J + "dataset.synthetic.rows=7", deck="judge.yaml",

@@ -10,7 +10,7 @@ plugins: [submatrix]
 stages:
   - density_matrix:
       matrices: {file: m.h5}
-      eps: 1e-5
+      eps_filter: 1e-5
 """
 SILICON = """
 run: {name: silicon, directory: silicon}
@@ -51,7 +51,7 @@ table.file("columns.h5", cell(columns=(0, 2, 0, 1)))
 says("output has 'forces'; known: density, energy_density, charges, sizes", S + "output=[forces]")
 says("solver diagonalise works in float64; leave 'precision' out", S + "solver=diagonalise", S + "precision=float32")
 says("form local solves generalised eigenproblems; add solver: diagonalise", S + "form=local")
-says("form local has no S^-1/2; leave 'eps_overlap' out", S + "form=local", S + "solver=diagonalise", S + "eps_overlap=1e-4")
+says("form local has no S^-1/2; leave 'eps_filter_overlap' out", S + "form=local", S + "solver=diagonalise", S + "eps_filter_overlap=1e-4")
 says("precision bfloat16 is for the solvers newton_schulz and pade", S + "precision=bfloat16")
 says("newton_schulz and pade give the sign function at one mu: add mu, leave out temperature, or choose solver lanczos or diagonalise",
      S + "solver=pade", command="run")
@@ -167,7 +167,7 @@ L, G = "stages[0].local_spectra.", M + "tight_binding."
 ONE = L + "sets=[{name: train, matrices: {file: %s}}]"
 carbon, levels = {"deck": "carbon.yaml"}, {"deck": "levels.yaml"}
 says("tight_binding makes its own matrices; leave the other keys of matrices out (lattice.cells is the supercell)", M + "supercell=[2, 2, 2]", **carbon)
-says("tight_binding has no overlap and takes its submatrices by matrices.tight_binding.localisation_radius; leave eps, eps_overlap, overlap_threshold, form, groups and precision out", S + "eps=1e-4", **carbon)
+says("tight_binding has no overlap and takes its submatrices by matrices.tight_binding.localisation_radius; leave eps_filter, eps_filter_overlap, overlap_threshold, form, groups and precision out", S + "eps=1e-4", **carbon)
 says("tight_binding is for the solvers lanczos and diagonalise, which saturate the bonds that a submatrix cuts", S + "solver=pade", **carbon)
 says("tight_binding is for one element, C or Si; the structure has 2 species", G + "lattice.species=[C, C, C, C, Si, Si, Si, Si]", **carbon)
 says("the crystal's cell is 3.56 Å between two of its faces; tight_binding needs twice its cut-off of 2.6 Å: more lattice.cells", G + "lattice.cells=[1, 2, 2]", **carbon)

@@ -33,7 +33,7 @@ run: {name: train, directory: train}
 plugins: [superres]
 stages:
   - train:
-      network: {type: meshfree_flow_net, features: 4, latent: 4, decoder: [4]}
+      network: {type: meshfree_flow_net, base_channels: 4, latent_dim: 4, decoder: [4]}
       dataset: {type: crops, data: [fields.h5], ratio: [1, 2, 2], crop: [4, 0, 0], points: 4, samples: 4}
       batch: 2
       steps: 1
@@ -53,7 +53,7 @@ run: {name: mark, directory: mark}
 plugins: [superres]
 stages:
   - train:
-      network: {type: deepcam, features: 2, levels: 1}
+      network: {type: deepcam, base_channels: 2, levels: 1}
       dataset: {type: plumes, data: [fields.h5]}
       batch: 2
       steps: 1
@@ -349,7 +349,7 @@ if built_with("torch"):
     D = T + "network={type: deepcam, topology: deeplabv3plus, deeplab: "
     says("inputs: name at least one field", T + "network.inputs=[]", **mark)
     says("stem, entry and exit need an entry each", D + "{stem: []}}", **mark)
-    says("0 is no number of channels and no spread; give 1 or more", D + "{rates: [6, 0]}}", **mark)
+    says("0 is no number of channels and no dilation rate; give 1 or more", D + "{atrous_rates: [6, 0]}}", **mark)
     says("deepcam reads images (nx, nz) and their classes; the data have no field 'u' of that form, use a data set plumes whose 'fields' name it",
          T + "network.inputs=[b, u]", **mark)
     says("4 levels halve images of 16 x 8 points to no whole number; take fewer levels", T + "network.levels=4", **mark)
@@ -370,11 +370,11 @@ if built_with("torch"):
     says("'divergence_free' differentiates once more: choose blend: c3", T + "network.divergence_free=true", deck="train.yaml")
     says("'ratio' must be at least 1 along every axis", T + "network={type: flow_unet, ratio: [0, 2, 2]}", deck="train.yaml")
     says("factor_ranks: 1 numbers for 20 layers; give one for each, 0 for a whole one",
-         T + "network={type: flow_unet, features: 4, levels: 1, ratio: [1, 1, 1], factor_ranks: [1]}", deck="train.yaml", command="run")
+         T + "network={type: flow_unet, base_channels: 4, levels: 1, ratio: [1, 1, 1], factor_ranks: [1]}", deck="train.yaml", command="run")
     says("the network decodes within its windows and does not forecast: give a data set of the type 'crops', or the network flow_unet or "
          "fourier_operator", T + "dataset={type: snapshots, data: [fields.h5]}", deck="train.yaml", command="run")
     says("model 'net' is a flow_unet, whose answers cannot be refined: name a meshfree_flow_net, or leave it out of refine.models",
-         T + "network={type: flow_unet, features: 4, ratio: [1, 2, 2]}", deck="refine.yaml", command="run")
+         T + "network={type: flow_unet, base_channels: 4, ratio: [1, 2, 2]}", deck="refine.yaml", command="run")
     wide = T + "validation={type: crops, data: [walls.h5], ratio: [1, 2, 2], crop: [4, 8, 0], points: 4, samples: 4}"
     says("the model was trained on windows that are as wide as a periodic x, and x of these ends: train it on windows that are narrower than the period",
          wide, T + "validate={every: 1}", deck="train.yaml", command="run")

@@ -147,9 +147,9 @@ table.file("bytes.h5", {"text": [[1.0, 2.0]] * N})
 table.file("more_bytes.h5", {"text": [[1.0, 2.0, 3.0]] * N})
 fails("sample 0: field 'text' has 3 bytes, the model reads 2", *TEXT, T + "dataset.files=[bytes.h5]",
       T + "validation={type: hdf5, files: [more_bytes.h5], fields: [{name: text}]}", T + "validate={every: 1}")
-ANSWERS = T + "network={type: transformer, width: 4, heads: 1, learn: answers}"
-fails("learn: answers needs a field 'answer' that marks them, which the data set lacks; take data that have one (type recall), name theirs with "
-      "answers, or remove learn", *TEXT, ANSWERS, T + "dataset.files=[bytes.h5]")
+ANSWERS = T + "network={type: transformer, width: 4, heads: 1, loss_on: answers}"
+fails("loss_on: answers needs a field 'answer' that marks them, which the data set lacks; take data that have one (type recall), name theirs with "
+      "answers, or remove loss_on", *TEXT, ANSWERS, T + "dataset.files=[bytes.h5]")
 fails(("attention between 2e+06 places of a text would take at least 128 TB of memory on this node, which has ",
        "; take attention: {type: two_pass}, which gives the same numbers and does not keep them"), T + "network={type: transformer, width: 4}",
       RECALL + "length: 2000001}")

@@ -7,14 +7,14 @@
 #include <vector>
 
 #include "core/base/constants.hpp"
-#include "plugins/cosmo/physics/structure_growth.hpp"
+#include "plugins/cosmo/physics/particle_mesh.hpp"
 #include "tests/physics_case.hpp"
 
 namespace cambium::cosmo::test {
 
 inline constexpr double pi = constants::pi;
 
-using Case = cambium::test::PhysicsCase<StructureGrowth>;
+using Case = cambium::test::PhysicsCase<ParticleMeshPhysics>;
 
 /// Rows of a view, one after another.
 inline std::vector<double> numbers(const View<double**>& view) {

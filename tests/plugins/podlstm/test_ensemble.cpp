@@ -78,7 +78,7 @@ TEST_CASE("a stored ensemble repeats the search's own forecast and refuses other
     stage.context.run_directory = folder;
   };
   in(field);
-  stage.run("example_field", "{weeks: 150, latitudes: 6, longitudes: 12}");
+  stage.run("synthetic_field", "{weeks: 150, latitudes: 6, longitudes: 12}");
   in(pod);
   stage.run("pod", "{field: {files: [" + field + "/field.h5], array: sst, missing: land}, modes: 2, training: 100}");
   const std::string where = "data: {series: {file: " + pod + "/pod.h5}, folds: 2";
@@ -123,7 +123,7 @@ TEST_CASE("a search that goes on after its test years were forecast counts that 
     stage.context.run_directory = folder;
   };
   in(field);
-  stage.run("example_field", "{weeks: 120, latitudes: 6, longitudes: 12}");
+  stage.run("synthetic_field", "{weeks: 120, latitudes: 6, longitudes: 12}");
   in(pod);
   stage.run("pod", "{field: {files: [" + field + "/field.h5], array: sst, missing: land}, modes: 2, training: 80}");
   in(search);
@@ -158,7 +158,7 @@ TEST_CASE("a group of ranks rewards a trial with the same bits as one rank", "[e
     stage.context.run_directory = folder;
   };
   in(field);
-  stage.run("example_field", "{weeks: 150, latitudes: 6, longitudes: 12}");
+  stage.run("synthetic_field", "{weeks: 150, latitudes: 6, longitudes: 12}");
   in(pod);
   stage.run("pod", "{field: {files: [" + field + "/field.h5], array: sst, missing: land}, modes: 2, training: 100}");
   std::vector<std::vector<Trial>> trials;

@@ -28,7 +28,7 @@ namespace {
 
 const std::string data =
     "dataset: {type: expression, samples: 200, box: {x: [-1, 1]}, target: {z: sin(3*x)}}, hold_out: 0.2, batch: 20, "
-    "validate: {every: 10}, reduce: {mode: ordered, slices: 4}";
+    "validate: {every: 10}, reduce: {mode: ordered, micro_batches: 4}";
 
 std::string deck_of(const std::string& open, const std::string& rest) {
   return "{train: {" + open + ", " + data + "}, " + rest + "}";

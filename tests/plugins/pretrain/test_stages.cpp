@@ -137,10 +137,10 @@ TEST_CASE("the stages write the same tables on any number of ranks") {
     on.run("neighbours", model + "archive: " + all + "\nqueries: " + other + "\nby: parameters", mark + "parameters");
     on.run("probe", model + "training: " + all + "\ntest: " + other + "\nby: simulation\nfew: 2\ndraws: 3",
            mark + "probe");
-    on.run("novelty",
+    on.run("select_runs",
            "model: \"{run}/by_parameters/model.h5\"\narchive: " + all +
                "\ncandidates: {drift: [0, 0.5, 1], slope: [0.5, 1.5, 4]}\nchoose: 3",
-           mark + "novelty");
+           mark + "select_runs");
     on.run("retrieve", model + "archive: " + all + "\nqueries: " + other + "\nindex: {recall: 0.9}", mark + "retrieve");
     on.run("retrieve", model + "from: \"{run}/" + mark + "retrieve/index.h5\"\nqueries: " + other, mark + "again");
     on.run("retrieve",
@@ -153,8 +153,8 @@ TEST_CASE("the stages write the same tables on any number of ranks") {
   Stages alone(scratch, MPI_COMM_SELF);
   run_all(alone, "one_");
   for (const std::string file :
-       {"pairs/scores.csv", "pairs/neighbours.csv", "parameters/scores.csv", "novelty/chosen.csv", "retrieve/found.csv",
-        "again/found.csv", "belonging/found.csv"}) {
+       {"pairs/scores.csv", "pairs/neighbours.csv", "parameters/scores.csv", "select_runs/chosen.csv",
+        "retrieve/found.csv", "again/found.csv", "belonging/found.csv"}) {
     CAPTURE(file);
     const auto text = text_of(scratch.file(file));
     CHECK(text.size() > 50);

@@ -196,9 +196,10 @@ TEST_CASE("factors finds new items by their tags, which baselines without tags c
   SharedScratch scratch(world);
   Place place(world, scratch.file("together"));
   const std::string data = "{type: interactions, made_up: {}}", tests = "{type: interactions, made_up: {}, part: test}";
-  place.run("train", "{network: {type: factorization_machine, width: 8}, dataset: " + data +
-                         ", batch: 256, epochs: 10, optimizer: adam, learning_rate: {type: constant, start: 1e-2}, "
-                         "reduce: {mode: ordered, slices: 8}, tables: {optimizer: adagrad, rate: 5, decay: 0.1}}");
+  place.run("train",
+            "{network: {type: factorization_machine, width: 8}, dataset: " + data +
+                ", batch: 256, epochs: 10, optimizer: adam, learning_rate: {type: constant, start: 1e-2}, "
+                "reduce: {mode: ordered, micro_batches: 8}, tables: {optimizer: adagrad, rate: 5, decay: 0.1}}");
   const std::string judge =
       "{models: ['" + place.context.run_directory + "/model.h5'], dataset: " + tests + ", users: 150}";
   const auto lines = place.run("recommend", judge)->lines();

@@ -7,7 +7,7 @@
 #include "core/parallel/random.hpp"
 #include "plugins/relate/datasets/choice_table.hpp"
 #include "plugins/relate/networks/contrast.hpp"
-#include "plugins/relate/networks/cosine_factors.hpp"
+#include "plugins/relate/networks/cosine_factorization.hpp"
 #include "tests/plugins/relate/relate_case.hpp"
 
 using namespace cambium;
@@ -115,7 +115,7 @@ TEST_CASE("a row of zeros has no direction, no derivative, and breaks nothing") 
   for (const double x : by_others) CHECK(std::isfinite(x));
 }
 
-TEST_CASE("gradients of cosine_factors by rows of users, items and tags are differences of its loss") {
+TEST_CASE("gradients of cosine_factorization by rows of users, items and tags are differences of its loss") {
   MadeChoices keys;
   keys.users = 6;
   keys.items = 12;
@@ -129,13 +129,13 @@ TEST_CASE("gradients of cosine_factors by rows of users, items and tags are diff
   Timing timing;
   Context context{comm, log, timing};
   for (const auto& [history, each] : {std::pair{0.0, 0}, {0.4, 0}, {0.4, 3}}) {
-    CosineFactors::Params params;
+    CosineFactorization::Params params;
     params.width = 3;
     params.drawn = 7;
     params.each = each;
     params.history = history;
     params.precision = Precision::float64;
-    CosineFactors network(params, context);
+    CosineFactorization network(params, context);
     network.fit_statistics(data, context);
     NetworkCase use(network);
     network.begin_step(3, 11);
@@ -200,7 +200,7 @@ TEST_CASE("a choice is told from as many drawn items as are picked for it alone,
   for (const int n : often) CHECK(n == Approx(sum / 16.0).epsilon(0.05));
 }
 
-TEST_CASE("a stored cosine_factors knows what it was trained on, and refuses drawn records and other choices") {
+TEST_CASE("a stored cosine_factorization knows what it was trained on, and refuses drawn records and other choices") {
   MadeChoices keys;
   keys.users = 6;
   keys.items = 12;
@@ -211,23 +211,24 @@ TEST_CASE("a stored cosine_factors knows what it was trained on, and refuses dra
   Log log{nullptr, false};
   Timing timing;
   Context context{comm, log, timing};
-  CosineFactors network({}, context), again({}, context);
+  CosineFactorization network({}, context), again({}, context);
   network.fit_statistics(data, context);
   again.restore(network.state());
   CHECK(again.state() == network.state());
-  CHECK_THROWS_WITH(again.restore(R"({"users": -3, "items": 2, "tags": 0, "never_chosen": []})"),
-                    "the state of this cosine_factors says sizes of tables that cannot be; its file is damaged or was "
-                    "changed");
+  CHECK_THROWS_WITH(
+      again.restore(R"({"users": -3, "items": 2, "tags": 0, "never_chosen": []})"),
+      "the state of this cosine_factorization says sizes of tables that cannot be; its file is damaged or was "
+      "changed");
   Held drawn(share(choice_records(table, Role::training, 2, 1)));
   NetworkCase use(network);
   network.begin_step(1, 1);
   CHECK_THROWS_WITH(
       use.gradient(samples_of(drawn.records)),
-      "synthetic interactions: cosine_factors draws items by itself; give the data set choices num_negatives: 0");
+      "synthetic interactions: cosine_factorization draws items by itself; give the data set choices num_negatives: 0");
   keys.items = 13;
   const auto other = std::make_shared<const ChoiceTable>(make_choices(keys));
   CHECK_THROWS_WITH(
       network.bags(samples_of(share(choice_records(other, Role::training, 0, 1)))),
-      "synthetic interactions: this cosine_factors knows 6 users and 12 items; take the choices that it was "
+      "synthetic interactions: this cosine_factorization knows 6 users and 12 items; take the choices that it was "
       "trained on");
 }

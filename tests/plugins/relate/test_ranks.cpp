@@ -22,7 +22,7 @@ const std::string pairs = "{type: pairs, made_up: {compounds: 12, targets: 9, kn
 const std::string dlrm = "{type: dlrm, width: 4, bottom: [6], top: [5], wide: true, precision: float64}";
 const std::string factors = "{type: factorization_machine, width: 4, precision: float64}";
 const std::string choices = "{type: interactions, made_up: {users: 20, items: 30, tags: 5, each: 6}, others: 0}";
-const std::string cosines = "{type: cosine_factors, width: 4, drawn: 20, history: 0.3, precision: float64}";
+const std::string cosines = "{type: cosine_factorization, width: 4, drawn: 20, history: 0.3, precision: float64}";
 const std::string affinity = "{type: affinity, width: 4, layers: [6], precision: float64}";
 
 struct Ranks {
@@ -39,7 +39,7 @@ struct Ranks {
   std::vector<double> model(const std::string& path) {
     const auto file = io::File::open(path);
     std::vector<double> out;
-    if (file.exists("/weights"))  // cosine_factors has rows alone
+    if (file.exists("/weights"))  // cosine_factorization has rows alone
       for (const auto& tensor : file.group("/weights").list())
         for (const double x : file.read<std::vector<double>>("/weights/" + tensor)) out.push_back(x);
     for (const auto& table : file.group("/rows").list())
@@ -79,15 +79,15 @@ TEST_CASE("in ordered mode they are the same bit for bit", "[ranks]") {
         INFO(precision << " " << divide << " " << optimizer);
         const auto keys =
             stage(fmt::format("{{type: dlrm, width: 4, bottom: [6], top: [5], precision: {}}}", precision), clicks,
-                  fmt::format("steps: 6, reduce: {{mode: ordered, slices: 8}}, tables: {{divide: {}, "
+                  fmt::format("steps: 6, reduce: {{mode: ordered, micro_batches: 8}}, tables: {{divide: {}, "
                               "optimizer: {}}}",
                               divide, optimizer));
         CHECK(ranks.trained(keys, true) == ranks.trained(keys, false));
       }
-  const std::string ordered = "steps: 6, reduce: {mode: ordered, slices: 8}";
+  const std::string ordered = "steps: 6, reduce: {mode: ordered, micro_batches: 8}";
   for (const auto& keys :
        {stage(affinity, pairs, ordered), stage(factors, clicks, ordered), stage(cosines, choices, ordered),
-        stage("{type: cosine_factors, width: 4, drawn: 20, loss: {type: margin, margin: 0.2}}", choices,
+        stage("{type: cosine_factorization, width: 4, drawn: 20, loss: {type: margin, margin: 0.2}}", choices,
               ordered + ", tables: {divide: whole, optimizer: adam}"),
         stage("{type: factorization_machine, width: 4}", clicks, ordered + ", tables: {divide: whole, decay: 0.1}"),
         stage("{type: factorization_machine, width: 4, loss: squared}", pairs,
@@ -100,7 +100,7 @@ TEST_CASE("rows by turns and whole tables give the same bits", "[ranks]") {
   const auto of = [&](const char* divide) {
     return ranks.trained(
         stage(dlrm, clicks,
-              fmt::format("steps: 6, reduce: {{mode: ordered, slices: 8}}, tables: {{divide: {}}}", divide)),
+              fmt::format("steps: 6, reduce: {{mode: ordered, micro_batches: 8}}, tables: {{divide: {}}}", divide)),
         false);
   };
   CHECK(of("rows") == of("whole"));
@@ -109,7 +109,7 @@ TEST_CASE("rows by turns and whole tables give the same bits", "[ranks]") {
 TEST_CASE("a training goes on from the file of another number of ranks", "[ranks]") {
   Ranks ranks;
   const std::string held =
-      fmt::format("validation: {}, validate: {{every: 3}}, reduce: {{mode: ordered, slices: 8}}", clicks);
+      fmt::format("validation: {}, validate: {{every: 3}}, reduce: {{mode: ordered, micro_batches: 8}}", clicks);
   const auto whole = ranks.trained(stage(dlrm, clicks, "steps: 12, " + held), false, "whole");
   const auto folder = ranks.scratch.file("resumed");
   if (ranks.world.root()) {
@@ -127,7 +127,7 @@ TEST_CASE("a training goes on from the file of another number of ranks", "[ranks
 TEST_CASE("judged by models of any number of ranks, records get the same answers", "[ranks]") {
   Ranks ranks;
   Place place(ranks.world, ranks.scratch.file("judged"));
-  place.run("train", stage(dlrm, clicks, "steps: 6, reduce: {mode: ordered, slices: 8}"));
+  place.run("train", stage(dlrm, clicks, "steps: 6, reduce: {mode: ordered, micro_batches: 8}"));
   const std::string judge = fmt::format("{{models: ['{}/model.h5'], training: {}, dataset: {}}}",
                                         place.context.run_directory, clicks, clicks);
   const auto together = place.run("evaluate_clicks", judge)->lines();
@@ -138,7 +138,7 @@ TEST_CASE("judged by models of any number of ranks, records get the same answers
 TEST_CASE("recommended by models of any number of ranks, users get the same lists", "[ranks]") {
   Ranks ranks;
   Place place(ranks.world, ranks.scratch.file("offered"));
-  place.run("train", stage(cosines, choices, "steps: 6, reduce: {mode: ordered, slices: 8}"));
+  place.run("train", stage(cosines, choices, "steps: 6, reduce: {mode: ordered, micro_batches: 8}"));
   const std::string offer =
       fmt::format("{{models: ['{}/model.h5'], dataset: {}}}", place.context.run_directory, choices);
   const auto together = place.run("recommend", offer)->lines();
@@ -161,7 +161,7 @@ TEST_CASE("tables are refused where they cannot be") {
   };
   CHECK(said(stage(dlrm, clicks, "steps: 1, average: {decay: 0.9}")) ==
         "ema keeps means of weights, but not of the rows of tables, which dlrm learns; remove ema");
-  CHECK(said(stage(dlrm, clicks, "steps: 1, reduce: {mode: ordered, slices: 8}, tables: {deduplicate: true}")) ==
+  CHECK(said(stage(dlrm, clicks, "steps: 1, reduce: {mode: ordered, micro_batches: 8}, tables: {deduplicate: true}")) ==
         "tables.deduplicate adds a row's gradients on each rank before they travel, so that the sum depends on the "
         "number of ranks, which reduce.mode ordered promises it does not; remove one of them");
   CHECK(said(stage("{type: mlp, layers: [4]}", "{type: expression, samples: 40, box: {x: [-1, 1]}, target: {z: x}}",

@@ -5,7 +5,7 @@
 
 #include "core/base/error.hpp"
 #include "core/train/kinds/buffer.hpp"
-#include "plugins/sequence/datasets/grammar.hpp"
+#include "plugins/sequence/datasets/synthetic_grammar.hpp"
 #include "plugins/sequence/networks/transformer.hpp"
 #include "plugins/sequence/networks/transformer_ops.hpp"
 #include "plugins/sequence/networks/transformer_pass.hpp"
@@ -18,13 +18,13 @@ using cambium::train::testing::World;
 
 namespace {
 
-GrammarSet small_set(World& world) {
-  GrammarSet::Params p;
+SyntheticGrammar small_set(World& world) {
+  SyntheticGrammar::Params p;
   p.samples = 20;
   p.length = 12;
   p.classes = 3;
   p.words = 4;
-  return GrammarSet(p, world.context);
+  return SyntheticGrammar(p, world.context);
 }
 
 Transformer::Params small_model() {

@@ -161,7 +161,7 @@ class AnyMatrix(unittest.TestCase):
     def run_stages(self, folder, stages, ranks=1):
         """For each stage its results, charges of atoms and folder; and what was printed. One program runs them all."""
         name = os.path.join(folder, f"run{ranks}")
-        standard = {"eps": 1e-12, "solver": "diagonalise", "error_sample": 0, "output": ["charges", "density"], "electrons": ELECTRONS}
+        standard = {"eps_filter": 1e-12, "solver": "diagonalise", "error_sample": 0, "output": ["charges", "density"], "electrons": ELECTRONS}
         tasks = [{"density_matrix": {k: v for k, v in {**standard, **stage}.items() if v is not None}} for stage in stages]
         deck = {"run": {"name": "any", "directory": name}, "plugins": ["submatrix"], "stages": tasks}
         code, out, error = program.run("run", program.write(os.path.join(folder, f"deck{ranks}.yaml"), json.dumps(deck)), ranks=ranks, cwd=folder)
@@ -254,7 +254,7 @@ class AnyMatrix(unittest.TestCase):
         write_scipy(os.path.join(folder, "h.h5"), h, "K")
         matrices = {"hamiltonian": "h.h5:/K", "molecule": [1], "blocks": "metis", "block_functions": 2}
         deck = {"run": {"name": "any", "directory": "run"}, "plugins": ["submatrix"],
-                "stages": [{"density_matrix": {"matrices": matrices, "electrons": n, "eps": 1e-3, "output": ["density"]}}]}
+                "stages": [{"density_matrix": {"matrices": matrices, "electrons": n, "eps_filter": 1e-3, "output": ["density"]}}]}
         code, _, error = program.run("run", program.write(os.path.join(folder, "deck.yaml"), json.dumps(deck)), cwd=folder)
         if NO_METIS in error:
             return
@@ -305,7 +305,7 @@ class AnyMatrix(unittest.TestCase):
         write_market(os.path.join(folder, "h.mtx"), h)
         write_market(os.path.join(folder, "s.mtx"), s)
         matrices = {"hamiltonian": "h.mtx", "overlap": "s.mtx", "molecule": SIZES, "blocks": "atom"}
-        (found, _, _), = self.run_stages(folder, [{"matrices": matrices, "eps": 1e-4, "solver": "lanczos", "error_sample": 8}], 2)[0]
+        (found, _, _), = self.run_stages(folder, [{"matrices": matrices, "eps_filter": 1e-4, "solver": "lanczos", "error_sample": 8}], 2)[0]
         error = (found["band_energy"] - 2 * value[: ELECTRONS // 2].sum()) * 27211.386 / len(SIZES)
         self.assertLess(abs(error - found["error_estimate"]), found["error_margin"] + 0.5)
         self.assertLess(abs(error), 50)
@@ -319,7 +319,7 @@ class AnyMatrix(unittest.TestCase):
             file.write("%%%%MatrixMarket matrix coordinate real symmetric\n%d %d %d\n" % (n, n, len(rows)))
             file.writelines("%d %d %.12g\n" % (i + 1, j + 1, v) for i, j, v in rows)
         held, energy = {}, {}
-        stage = {"matrices": {"hamiltonian": "h.mtx", "molecule": [2], "blocks": "atom"}, "eps": 1e-2, "electrons": n, "output": ["charges"]}
+        stage = {"matrices": {"hamiltonian": "h.mtx", "molecule": [2], "blocks": "atom"}, "eps_filter": 1e-2, "electrons": n, "output": ["charges"]}
         for ranks in (1, 4):
             done, said = self.run_stages(folder, [stage], ranks)
             held[ranks], energy[ranks] = float(re.search(r"held at most (\S+) MiB", said)[1]), done[0][0]["band_energy"]

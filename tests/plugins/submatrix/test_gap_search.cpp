@@ -150,7 +150,7 @@ TEST_CASE("where truncation moves the count by more than half an electron, mu st
   REQUIRE(warn_of_count(options, result.electrons, false, world.log));
   CHECK(world.log.warnings().back().text ==
         fmt::format("the number of electrons is off by {:+.4g}: the submatrices have no gap at 40000 electrons, and mu "
-                    "is in the one next to it; choose a smaller eps than 0.1",
+                    "is in the one next to it; choose a smaller eps_filter than 0.1",
                     result.electrons - options.electrons));
   CHECK(!warn_of_count(options, options.electrons + 0.4, false, world.log));
   REQUIRE(warn_of_count(options, options.electrons + 0.6, true, world.log));

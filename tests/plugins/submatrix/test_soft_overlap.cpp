@@ -274,7 +274,7 @@ TEST_CASE("a small eigenvalue of S that no submatrix sees is warned of and refus
           of_overlap->text.ends_with(fmt::format("), so that overlap_threshold does not find it; errors of truncation "
                                                  "are magnified: compare with {} 1e-06, or "
                                                  "leave the most diffuse functions out of the basis",
-                                                 form == Form::local ? "eps:" : "eps_overlap:")));
+                                                 form == Form::local ? "eps_filter:" : "eps_filter_overlap:")));
     }
 }
 

@@ -213,7 +213,7 @@ TEST_CASE(
     options.eps = 0.5;
     options.eps_overlap = 1e-5;
     INFO(warnings_of(system, options));
-    CHECK(warnings_of(system, options).starts_with("eps = 0.5 hartree drops blocks that amount to "));
+    CHECK(warnings_of(system, options).starts_with("eps_filter = 0.5 hartree drops blocks that amount to "));
     CHECK(warnings_of(system, options)
               .find(": energy and density are not those of the matrices; choose a smaller eps\n") != std::string::npos);
     options.eps = 1e-3;
@@ -258,12 +258,12 @@ TEST_CASE("a chemical potential in no gap and a lost electron are warned of") {
   const std::string text = warnings_of(system, options);
   CHECK(text.find("lies in no gap: half an electron on either side lies within") != std::string::npos);
   CHECK(text.find("metals need an electronic temperature (temperature: 1000 K)") != std::string::npos);
-  CHECK(text.find("more than 0.01 per block: eps = 1e-05 is too large, or mu is that of another charge") !=
+  CHECK(text.find("more than 0.01 per block: eps_filter = 1e-05 is too large, or mu is that of another charge") !=
         std::string::npos);
 }
 
 TEST_CASE("a deck with eps of 1 or more") {
-  const auto keys = deck::parse("matrices: {file: m.h5}\neps: 2\noutput: [densities]\n", "d.yaml");
+  const auto keys = deck::parse("matrices: {file: m.h5}\neps_filter: 2\noutput: [densities]\n", "d.yaml");
   deck::Problems problems;
   deck::read<DensityTask::Params>(keys, problems);
   std::string all;
@@ -272,5 +272,5 @@ TEST_CASE("a deck with eps of 1 or more") {
   } catch (const InputError& error) {
     all = error.what();
   }
-  CHECK(all.find("d.yaml:2:6: eps: found 2, expected a number > 0 and < 1 hartree") != std::string::npos);
+  CHECK(all.find("d.yaml:2:13: eps_filter: found 2, expected a number > 0 and < 1 hartree") != std::string::npos);
 }

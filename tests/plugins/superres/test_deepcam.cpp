@@ -22,8 +22,9 @@ namespace {
 
 constexpr std::int64_t nx = 8, nz = 8;
 constexpr const char* small_deeplab =
-    "topology: deeplabv3plus, deeplab: {stem: [3], entry: [4, 4], middle: 1, exit: [5, 4], rates: [2, 3], pyramid: 4, "
-    "low: 3}";
+    "topology: deeplabv3plus, deeplab: {stem: [3], entry: [4, 4], middle: 1, exit: [5, 4], atrous_rates: [2, 3], "
+    "aspp_channels: 4, "
+    "low_level_channels: 3}";
 
 struct Image {
   float b[nx * nz];
@@ -124,7 +125,8 @@ struct Net {
 }  // namespace
 
 TEST_CASE("gradients of the plumes' network are derivatives") {
-  for (const std::string& keys : {std::string("features: 4, levels: 1, mirror: true"), std::string(small_deeplab)}) {
+  for (const std::string& keys :
+       {std::string("base_channels: 4, levels: 1, mirror: true"), std::string(small_deeplab)}) {
     Net net(keys);
     net.network->begin_step(2, 7);
     const std::vector<SamplePtr> samples{image(0, 0, uneven), image(1, 3, uneven)};
@@ -147,7 +149,7 @@ TEST_CASE("gradients of the plumes' network are derivatives") {
 }
 
 TEST_CASE("a network begins with the shares of the classes") {
-  Net net("features: 4, levels: 1");
+  Net net("base_channels: 4, levels: 1");
   FlatBuffer fresh(*net.layout, DType::f64);
   net.network->initialise(fresh.views(), 3);
   int found = 0;
@@ -160,7 +162,7 @@ TEST_CASE("a network begins with the shares of the classes") {
 }
 
 TEST_CASE("plumes move with the flow: around a periodic x, by what a halving takes together") {
-  Net net("features: 4, levels: 1");
+  Net net("base_channels: 4, levels: 1");
   const auto here = net.classes(image(0, 0, uneven)), moved = net.classes(image(0, 2, uneven));
   for (std::int64_t x = 0; x < nx; ++x)
     for (std::int64_t z = 0; z < nz; ++z) CHECK(moved[x * nz + z] == here[(x + 2) % nx * nz + z]);
@@ -168,7 +170,7 @@ TEST_CASE("plumes move with the flow: around a periodic x, by what a halving tak
 }
 
 TEST_CASE("mirrors of a training leave an image as it is that is its own mirror, and change others") {
-  Net turning("features: 4, levels: 1, mirror: true"), still("features: 4, levels: 1, mirror: false");
+  Net turning("base_channels: 4, levels: 1, mirror: true"), still("base_channels: 4, levels: 1, mirror: false");
   const auto same = image(4, 0, even), other = image(4, 0, uneven);
   for (std::int64_t step = 0; step < 12; ++step) {
     turning.network->begin_step(1, step);
@@ -180,7 +182,7 @@ TEST_CASE("mirrors of a training leave an image as it is that is its own mirror,
 }
 
 TEST_CASE("the figure of the plumes' network is better when higher, and that of DeepCAM") {
-  Net net("features: 4, levels: 1");
+  Net net("base_channels: 4, levels: 1");
   const Quality quality = quality_of(*net.network, "deepcam", "");
   CHECK(quality.name == "iou");
   CHECK(quality.higher);

@@ -34,14 +34,14 @@ struct Made {
 }  // namespace
 
 TEST_CASE("a divided U-Net: the same weights, bytes and memory by the formulas") {
-  Made made("flow_unet", "{features: 4, levels: 2, ratio: [1, 2, 2]}");
+  Made made("flow_unet", "{base_channels: 4, levels: 2, ratio: [1, 2, 2]}");
   CHECK(made.network->modules().size() == 7);  // in, down0, down1, mid, up1, out, expand1
   check_stages({*made.network, batch(16), {1.0}}, 3);
 }
 
 TEST_CASE("a divided continuous network with equations: the decoder is one module") {
   Made made("meshfree_flow_net",
-            "{features: 4, levels: 1, latent: 6, decoder: [12, 8], equations: ['dt(b) + u*dx(b) + w*dz(b) - "
+            "{base_channels: 4, levels: 1, latent_dim: 6, decoder: [12, 8], equations: ['dt(b) + u*dx(b) + w*dz(b) - "
             "0.01*(dxx(b) + dzz(b)) = 0', 'dx(u) + dz(w) = 0'], gamma: 0.3}");
   CHECK(made.network->modules().size() == 5);  // in, down0, mid, out, decoder
   check_stages({*made.network, batch(16), {1.0, 0.3}}, 3);

@@ -98,9 +98,11 @@ void check_gradients(const std::string& type, const std::string& keys, const std
   }
 }
 
-const std::string unet = "{features: 4, levels: 1, ratio: [1, 2, 2], precision: float64, loss: l2, interpolate: false}";
+const std::string unet =
+    "{base_channels: 4, levels: 1, ratio: [1, 2, 2], precision: float64, loss: l2, interpolate: false}";
 std::string continuous(const std::string& blend) {
-  return "{features: 3, levels: 1, latent: 4, decoder: [7, 6], precision: float64, loss: l2, activation: swish, "
+  return "{base_channels: 3, levels: 1, latent_dim: 4, decoder: [7, 6], precision: float64, loss: l2, activation: "
+         "swish, "
          "equations: ['dt(b) + u*dx(b) + w*dz(b) - 0.01*(dxx(b) + dzz(b)) = 0'], gamma: 0.3, blend: " +
          blend + "}";
 }

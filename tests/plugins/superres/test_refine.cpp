@@ -21,7 +21,8 @@ const std::string laws =
 /// A network that no step has trained, which is the interpolation of its samples, with these equations of its own.
 std::string untrained(Workshop& shop, const std::string& data, const std::string& name, const std::string& own) {
   const std::string keys =
-      "{features: 2, levels: 1, latent: 6, decoder: [16, 16], activation: swish, blend: spline, loss: l2, gamma: 0" +
+      "{base_channels: 2, levels: 1, latent_dim: 6, decoder: [16, 16], activation: swish, blend: spline, loss: l2, "
+      "gamma: 0" +
       own + "}";
   auto network = shop.registry.make<train::Network>("meshfree_flow_net", deck::parse(keys, "test"), shop.context);
   Crops::Params params;

@@ -8,7 +8,7 @@
 #include "core/train/networks/mlp/coded_weights.hpp"
 #include "core/train/networks/mlp/mlp.hpp"
 #include "core/train/run/evaluate.hpp"
-#include "plugins/sequence/datasets/grammar.hpp"
+#include "plugins/sequence/datasets/synthetic_grammar.hpp"
 #include "plugins/sequence/networks/transformer.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/world.hpp"
@@ -98,12 +98,12 @@ TEST_CASE("a fully connected network in few bits is the network that these bits 
 
 TEST_CASE("a transformer in few bits is the transformer that these bits mean, and comes nearer with each bit") {
   World world;
-  GrammarSet::Params g;
+  SyntheticGrammar::Params g;
   g.samples = 20;
   g.length = 12;
   g.classes = 3;
   g.words = 4;
-  GrammarSet data(g, world.context);
+  SyntheticGrammar data(g, world.context);
   Transformer::Params p;
   p.layers = 2;
   p.width = 32;
@@ -127,12 +127,12 @@ TEST_CASE("a transformer in few bits is the transformer that these bits mean, an
 
 TEST_CASE("a transformer trained with ternary products loses nothing by ternary weights") {
   World world;
-  GrammarSet::Params g;
+  SyntheticGrammar::Params g;
   g.samples = 20;
   g.length = 12;
   g.classes = 3;
   g.words = 4;
-  GrammarSet data(g, world.context);
+  SyntheticGrammar data(g, world.context);
   Transformer::Params p;
   p.layers = 2;
   p.width = 32;
@@ -203,12 +203,12 @@ TEST_CASE("calibration brings a fully connected network nearer to itself in full
 
 TEST_CASE("calibration of a transformer: means of all coded products are those in full, one layer after the other") {
   World world;
-  GrammarSet::Params g;
+  SyntheticGrammar::Params g;
   g.samples = 20;
   g.length = 12;
   g.classes = 3;
   g.words = 4;
-  GrammarSet data(g, world.context);
+  SyntheticGrammar data(g, world.context);
   Transformer::Params p;
   p.layers = 2;
   p.width = 32;

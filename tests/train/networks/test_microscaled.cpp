@@ -4,7 +4,7 @@
 
 #include "core/lowp/microscaling.hpp"
 #include "core/train/kinds/buffer.hpp"
-#include "plugins/sequence/datasets/grammar.hpp"
+#include "plugins/sequence/datasets/synthetic_grammar.hpp"
 #include "plugins/sequence/networks/transformer.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/world.hpp"
@@ -46,13 +46,13 @@ struct Trained {
   }
 };
 
-GrammarSet texts(World& world) {
-  GrammarSet::Params g;
+SyntheticGrammar texts(World& world) {
+  SyntheticGrammar::Params g;
   g.samples = 20;
   g.length = 12;
   g.classes = 3;
   g.words = 4;
-  return GrammarSet(g, world.context);
+  return SyntheticGrammar(g, world.context);
 }
 
 using Weights = Transformer::LinearWeights;

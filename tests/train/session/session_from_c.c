@@ -38,7 +38,7 @@ int main(int argc, char** argv) {
       "network: {type: mlp, layers: [16], input: x, target: y}\n"
       "optimizer: adam\n"
       "learning_rate: {type: constant, start: 0.01}\n"
-      "reduce: {mode: ordered, slices: 4}\n";
+      "reduce: {mode: ordered, micro_batches: 4}\n";
   double x[2 * POINTS], y[POINTS], out[POINTS], loss = 0, first = 0, saved = 0, again = 0, metric = 0;
   char path[256], model[300];
   int size = 1, fortran = 0;

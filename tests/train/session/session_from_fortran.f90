@@ -7,7 +7,7 @@ program session_from_fortran
   integer, parameter :: points = 64
   character(len=*), parameter :: line = new_line('a'), deck = &
       'network: {type: mlp, layers: [16], input: x, target: y}' // line // 'optimizer: adam' // line // &
-      'learning_rate: {type: constant, start: 0.01}' // line // 'reduce: {mode: ordered, slices: 4}' // line
+      'learning_rate: {type: constant, start: 0.01}' // line // 'reduce: {mode: ordered, micro_batches: 4}' // line
   character(kind=c_char, len=2), target :: x_name = 'x' // c_null_char, y_name = 'y' // c_null_char
   character(kind=c_char, len=7), target :: output_name = 'output' // c_null_char
   real(c_double), target :: x(points, 2), y(points), found(points, 1)

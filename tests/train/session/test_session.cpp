@@ -110,7 +110,7 @@ TEST_CASE("ordered sums give the same bits for any number of ranks") {
   SharedScratch scratch(world);
   std::vector<std::int64_t> cuts;
   for (int r = 0; r <= world.size(); ++r) cuts.push_back(48 * r / world.size());
-  const std::string ordered = "{mode: ordered, slices: 8}";
+  const std::string ordered = "{mode: ordered, micro_batches: 8}";
   const auto together = trained(world, ordered, cuts, scratch.file("together.h5"));
   const auto alone = trained(self, ordered, {0, 48}, scratch.file("alone" + std::to_string(world.rank()) + ".h5"));
   CHECK(together == alone);

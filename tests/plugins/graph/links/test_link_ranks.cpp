@@ -47,8 +47,8 @@ TEST_CASE("in ordered mode light_gcn has them bit for bit", "[ranks]") {
   Ranks ranks;
   for (const std::string network : {networks[0], networks[1], networks[2], "width: 6, negatives: 20"}) {
     INFO(network);
-    CHECK(ranks.trained(network, "reduce: {mode: ordered, slices: 4}", true) ==
-          ranks.trained(network, "reduce: {mode: ordered, slices: 4}", false));
+    CHECK(ranks.trained(network, "reduce: {mode: ordered, micro_batches: 4}", true) ==
+          ranks.trained(network, "reduce: {mode: ordered, micro_batches: 4}", false));
   }
 }
 

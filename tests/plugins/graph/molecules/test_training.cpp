@@ -20,7 +20,7 @@ std::string training(const std::string& keys, int steps) {
 }
 const std::string adam = "optimizer: adamw\nlearning_rate: {type: constant, start: 3e-3}\n";
 const std::string descent = "optimizer: {type: sgd, momentum: 0.9}\nlearning_rate: {type: constant, start: 1e-3}\n";
-const std::string ordered = "reduce: {mode: ordered, slices: 4}\n";
+const std::string ordered = "reduce: {mode: ordered, micro_batches: 4}\n";
 
 std::map<std::string, std::vector<double>> weights_of(const std::string& path) {
   const auto file = io::File::open(path);

@@ -19,7 +19,7 @@ Shares shares(const std::string& file, const std::string& model, const std::stri
   Comm comm;
   SharedScratch scratch(comm);
   Place place(comm, scratch.file("train"));
-  place.run("train", fmt::format("{{network: {}, dataset: {{type: graph, file: {}}}, loader: whole_graph, epochs: 200, "
+  place.run("train", fmt::format("{{network: {}, dataset: {{type: graph, file: {}}}, loader: full_graph, epochs: 200, "
                                  "optimizer: {}, learning_rate: {{type: constant, start: 0.01}}, models: {}}}",
                                  model, file, optimizer, models));
   Place judge(comm, scratch.file("judge"));

@@ -124,7 +124,7 @@ TEST_CASE("each network of a committee learns its split, and is judged on it", "
     };
     place.run("train",
               fmt::format("{{network: {{type: gcn, layers: [8], residual: true, normalization: layer, dropout: "
-                          "0}}, dataset: {}, validation: {}, loader: whole_graph, epochs: 80, optimizer: adam, "
+                          "0}}, dataset: {}, validation: {}, loader: full_graph, epochs: 80, optimizer: adam, "
                           "learning_rate: {{type: constant, start: 0.05}}, models: {}, reduce: {{mode: "
                           "ordered}}, validate: {{every: 80}}}}",
                           data(split, "training"), data(split, "validation"), models));
@@ -165,7 +165,7 @@ TEST_CASE("a network of no split is judged on none of several", "[messages]") {
   if (files.roles.empty()) return;
   Place place(files.world, files.scratch.file("one"));
   place.run("train", fmt::format("{{network: {{type: gcn, layers: [4]}}, dataset: {{type: graph, file: {}}}, loader: "
-                                 "whole_graph, epochs: 2, optimizer: adam, learning_rate: {{type: constant, start: "
+                                 "full_graph, epochs: 2, optimizer: adam, learning_rate: {{type: constant, start: "
                                  "0.05}}}}",
                                  files.scratch.file("one.h5")));
   const auto judged = [&](const std::string& more) {

@@ -255,7 +255,7 @@ TEST_CASE("features are divided by their sum where they are counts, and taken as
     Comm alone(MPI_COMM_SELF);
     Place place(alone, folder.scratch.file(fmt::format("run_{}", runs++)));
     place.run("train", fmt::format("{{network: {{type: gcn, layers: [4], dropout: 0{}}}, dataset: {{type: graph, file: "
-                                   "{}}}, loader: whole_graph, epochs: 3, optimizer: adam, learning_rate: {{type: "
+                                   "{}}}, loader: full_graph, epochs: 3, optimizer: adam, learning_rate: {{type: "
                                    "constant, start: 0.01}}}}",
                                    key, file));
     return place.weights();
@@ -299,7 +299,7 @@ TEST_CASE("counts whose sum says the class are taken as they are, because valida
     Place place(alone, folder.scratch.file(name));
     place.run("train", "{network: {type: gcn, layers: [8], dropout: 0" + key +
                            "}, dataset: {type: graph, file: " + path +
-                           "}, loader: whole_graph, epochs: 3, optimizer: adam, learning_rate: {type: constant, start: "
+                           "}, loader: full_graph, epochs: 3, optimizer: adam, learning_rate: {type: constant, start: "
                            "0.01}}");
     return place.weights();
   };
@@ -350,7 +350,7 @@ TEST_CASE("of two classes classify_nodes judges probabilities, too, and writes t
   Place place(alone, folder.scratch.file("two"));
   const std::string data = "{type: graph, file: " + path;
   place.run("train", "{network: {type: gcn, layers: [4], dropout: 0}, dataset: " + data +
-                         "}, loader: whole_graph, epochs: 40, optimizer: adam, learning_rate: {type: constant, start: "
+                         "}, loader: full_graph, epochs: 40, optimizer: adam, learning_rate: {type: constant, start: "
                          "0.05}}");
   const auto keys = "{models: ['" + place.context.run_directory + "/model.h5'], dataset: " + data +
                     ", nodes: test}, mlp: {seeds: 1}}";

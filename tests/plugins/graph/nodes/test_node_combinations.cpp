@@ -67,8 +67,8 @@ struct Combination {
         "{}, "
         "epochs: {}, optimizer: sgd, learning_rate: {{type: constant, start: {}}}, reduce: {}}}",
         network, divides, fan_out, small_graph, divided && !alone ? ", divided: true" : "",
-        whole ? "whole_graph" : "shuffle, batch: 8", epochs, rate,
-        in_order ? "{mode: ordered, slices: 8}" : "{mode: fast}");
+        whole ? "full_graph" : "shuffle, batch: 8", epochs, rate,
+        in_order ? "{mode: ordered, micro_batches: 8}" : "{mode: fast}");
   }
   /// Why ranks refuse it, in a word of the message; nothing where they do not.
   std::optional<std::string> refusal(int ranks) const {

@@ -75,7 +75,7 @@ struct Looked {
     metrics = train::Validation(*validation, 64).evaluate(*network, weights.views(), comm);
   }
   void step() {
-    const auto loader = place.registry.make<train::Loader>("whole_graph", deck::parse("{}", "test"), place.context);
+    const auto loader = place.registry.make<train::Loader>("full_graph", deck::parse("{}", "test"), place.context);
     train::BatchPlan plan;
     plan.samples = plan.batch = training->size();
     plan.ranks = place.comm.size();
@@ -176,7 +176,7 @@ TEST_CASE("the stages evaluate and classify_nodes write the files of one rank", 
   {
     Place place(world, scratch.file("trained"));
     place.run("train", "{network: {type: gcn, layers: [8], sums_to_one: false}, dataset: " + data(", divided: true") +
-                           ", loader: whole_graph, epochs: 2, learning_rate: {type: constant, start: 0.02}, optimizer: "
+                           ", loader: full_graph, epochs: 2, learning_rate: {type: constant, start: 0.02}, optimizer: "
                            "adam}");
     world.barrier();
   }

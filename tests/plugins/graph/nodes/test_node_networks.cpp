@@ -43,7 +43,7 @@ struct Case {
   /// The whole graph in so many slices, or the nodes alone.
   train::Batch batch(int slices, bool whole) {
     loader =
-        place.registry.make<train::Loader>(whole ? "whole_graph" : "shuffle", deck::parse("{}", "test"), place.context);
+        place.registry.make<train::Loader>(whole ? "full_graph" : "shuffle", deck::parse("{}", "test"), place.context);
     train::BatchPlan plan;
     plan.samples = plan.batch = data->size();
     plan.slices = slices;
@@ -215,12 +215,12 @@ TEST_CASE("states and plans that cannot be", "[messages]") {
   };
   CHECK(said([&] { c.network->restore(R"({"features": 0, "classes": 3})"); }) ==
         "the state of this gcn says 0 features and 3 classes, which cannot be; its file is damaged or was changed");
-  const auto loader = c.place.registry.make<train::Loader>("whole_graph", deck::parse("{}", "test"), c.place.context);
+  const auto loader = c.place.registry.make<train::Loader>("full_graph", deck::parse("{}", "test"), c.place.context);
   train::BatchPlan plan;
   plan.samples = plan.batch = c.data->size();
   plan.turns = 2;
   CHECK(
       said([&] { loader->open(*c.data, plan, c.place.context); }) ==
-      "loader whole_graph gives every rank rows that lie together, but parallel lets ranks take turns; divide over one "
+      "loader full_graph gives every rank rows that lie together, but parallel lets ranks take turns; divide over one "
       "level of ranks, or remove parallel");
 }

@@ -23,7 +23,7 @@ namespace {
 std::string stage(const std::string& model, const std::string& more) {
   return "{network: " + model + ", dataset: {type: graph, " + small_graph +
          "}, validation: {type: graph, nodes: validation, " + small_graph +
-         "}, loader: whole_graph, epochs: 10, optimizer: {type: adam, weight_decay: 5e-4}, learning_rate: {type: "
+         "}, loader: full_graph, epochs: 10, optimizer: {type: adam, weight_decay: 5e-4}, learning_rate: {type: "
          "constant, "
          "start: 0.01}, validate: {every: 5, keep_best: false}, " +
          more + "}";
@@ -83,10 +83,10 @@ TEST_CASE("in ordered mode they are the same bit for bit", "[ranks]") {
   Ranks ranks;
   for (const auto& model : models) {
     INFO(model);
-    const auto keys = stage(model, "reduce: {mode: ordered, slices: 8}");
+    const auto keys = stage(model, "reduce: {mode: ordered, micro_batches: 8}");
     CHECK(ranks.trained(keys, true) == ranks.trained(keys, false));
   }
-  const auto few = stage("{type: gcn, layers: [8]}", "reduce: {mode: ordered, slices: 8}");
+  const auto few = stage("{type: gcn, layers: [8]}", "reduce: {mode: ordered, micro_batches: 8}");
   CHECK(ranks.trained(few, true) == ranks.trained(few, false));
 }
 
@@ -248,9 +248,9 @@ TEST_CASE("a divided graph gives the weights of a whole one, and its ranks hold 
     const auto keys = [&](const std::string& divided) {
       return "{network: " + model + ", dataset: {type: graph, file: " + path + divided +
              "}, validation: {type: graph, nodes: validation, file: " + path + divided +
-             "}, loader: whole_graph, epochs: 10, optimizer: {type: adam}, learning_rate: {type: constant, start: "
+             "}, loader: full_graph, epochs: 10, optimizer: {type: adam}, learning_rate: {type: constant, start: "
              "0.01}, "
-             "reduce: {mode: ordered, slices: 8}}";
+             "reduce: {mode: ordered, micro_batches: 8}}";
     };
     CHECK(ranks.trained(keys(""), true) == ranks.trained(keys(", divided: true"), false));
   }
@@ -278,9 +278,9 @@ TEST_CASE("what wants more of a divided graph than a rank holds says so", "[rank
   CHECK(
       says("train", "{network: {type: gcn, layers: [4]}, " + data + rest) ==
       "made: divided: true leaves a part of the graph on each rank, and what is computed for single nodes wants all of "
-      "it; take loader: whole_graph, or remove divided");
+      "it; take loader: full_graph, or remove divided");
   if (ranks.world.size() == 4)
-    CHECK(says("train", "{network: {type: gcn, layers: [4], layout: grid_2d}, loader: whole_graph, " + data + rest) ==
+    CHECK(says("train", "{network: {type: gcn, layers: [4], layout: grid_2d}, loader: full_graph, " + data + rest) ==
           "made: divided: true leaves rows of the graph on each rank, which layout grid_2d wants elsewhere; take "
           "needed_rows or rows, or remove divided");
   CHECK(says("classify_nodes", "{" + data + "}") ==

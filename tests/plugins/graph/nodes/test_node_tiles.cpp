@@ -47,7 +47,7 @@ double worst(const std::vector<double>& a, const std::vector<double>& b) {
 
 std::string stage(const std::string& keys) {
   return "{network: {type: gcn, layers: [8], precision: float64" + keys + "}, dataset: {type: graph, " + small_graph +
-         "}, loader: whole_graph, epochs: 10, optimizer: adam, learning_rate: {type: constant, start: 0.01}, reduce: "
+         "}, loader: full_graph, epochs: 10, optimizer: adam, learning_rate: {type: constant, start: 0.01}, reduce: "
          "{mode: fast}}";
 }
 

@@ -1,4 +1,4 @@
-// A physics whose steps a trained network makes: what roll_out computes, on any number of ranks, and after a restart.
+// A physics whose steps a trained network makes: what rollout computes, on any number of ranks, and after a restart.
 // This file sees no Torch.
 #include "plugins/graph/trajectories/interpolation.hpp"
 #include "plugins/graph/trajectories/network_steps.hpp"

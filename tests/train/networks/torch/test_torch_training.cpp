@@ -90,7 +90,7 @@ TEST_CASE("with ordered sums a Torch network ends with the same bits on any numb
   SharedScratch scratch(world.comm);
   if (world.comm.root()) write_bars(scratch.file("bars.h5"));
   world.comm.barrier();
-  const std::string keys = keys_of(scratch.file("bars.h5"), "mode: ordered, slices: 8", "float32");
+  const std::string keys = keys_of(scratch.file("bars.h5"), "mode: ordered, micro_batches: 8", "float32");
   const auto together = train_in(scratch, world.comm, "together", keys);
   Comm self(MPI_COMM_SELF);
   const auto alone = train_in(scratch, self, "alone" + std::to_string(world.comm.rank()), keys);

@@ -63,7 +63,7 @@ struct Layout {
     const char* clip = draw.of({"", "", ", clip: {norm: 0.3}", ", clip: {value: 0.02}"});
     training = fmt::format("batch: {}, optimizer: {}{}", 1 + draw.below(13), optimizer, clip);
     division =
-        ordered ? fmt::format("reduce: {{mode: ordered, slices: {}}}", draw.of({4, 8}))
+        ordered ? fmt::format("reduce: {{mode: ordered, micro_batches: {}}}", draw.of({4, 8}))
                 : fmt::format("gradient_accumulation_steps: {}, reduce: {{mode: fast, overlap: {}, bucket_size: {}}}",
                               accumulate, word(overlap), draw.of({200, 4000000}));
     const auto levels = levels_of(draw);

@@ -1,5 +1,5 @@
 // A transformer divided among ranks: memory, bytes and weights by the same rules as any network that names its modules.
-#include "plugins/sequence/datasets/grammar.hpp"
+#include "plugins/sequence/datasets/synthetic_grammar.hpp"
 #include "plugins/sequence/networks/transformer.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/weights/divided/layers.hpp"
@@ -15,11 +15,11 @@ struct Text {
   Log log;
   Timing timing;
   Context context{alone, log, timing};
-  GrammarSet data{set(), context};
+  SyntheticGrammar data{set(), context};
   Transformer network{model(), context};
 
-  static GrammarSet::Params set() {
-    GrammarSet::Params p;
+  static SyntheticGrammar::Params set() {
+    SyntheticGrammar::Params p;
     p.samples = 64;
     p.length = 9;
     return p;

@@ -1,4 +1,4 @@
-#include "plugins/graph/datasets/whole_graph.hpp"
+#include "plugins/graph/datasets/full_graph.hpp"
 
 #include <fmt/format.h>
 
@@ -7,24 +7,24 @@
 
 namespace cambium::graph {
 
-void WholeGraphLoader::open(train::Dataset& data, const train::BatchPlan& plan, Context&) {
+void FullGraphLoader::open(train::Dataset& data, const train::BatchPlan& plan, Context&) {
   plan_ = plan;
   if (plan.batch != plan.samples)
     throw KeyError(
-        "loader.whole_graph.batch", "",
-        fmt::format("loader whole_graph brings all {} samples at every step, but batch is {}; remove batch, or take "
+        "loader.full_graph.batch", "",
+        fmt::format("loader full_graph brings all {} samples at every step, but batch is {}; remove batch, or take "
                     "loader: shuffle for batches of nodes",
                     plan.samples, plan.batch));
   if (plan.turns != 1)
     throw InputError(
-        "loader whole_graph gives every rank rows that lie together, but parallel lets ranks take turns; divide over "
+        "loader full_graph gives every rank rows that lie together, but parallel lets ranks take turns; divide over "
         "one level of ranks, or remove parallel");
   if (plan.all_slices() % plan.ranks != 0)
     throw InputError(
-        fmt::format("loader whole_graph gives every rank as many rows of the graph, and {} ranks do not divide the {} "
+        fmt::format("loader full_graph gives every rank as many rows of the graph, and {} ranks do not divide the {} "
                     "slices of reduce.mode ordered; start a power of two of ranks, or take reduce.mode fast",
                     plan.ranks, plan.all_slices()));
-  const auto all = all_nodes(data, "loader whole_graph brings nodes of a graph; give a dataset of type graph");
+  const auto all = all_nodes(data, "loader full_graph brings nodes of a graph; give a dataset of type graph");
   const std::int64_t rows = all.graph->nodes(), slices = plan.all_slices();
   batch_.samples = std::ssize(*all.nodes);
   for (std::int64_t own = 0; own < slices / plan.ranks; ++own) {
@@ -37,7 +37,7 @@ void WholeGraphLoader::open(train::Dataset& data, const train::BatchPlan& plan, 
   }
 }
 
-train::Batch WholeGraphLoader::batch(std::int64_t step) {
+train::Batch FullGraphLoader::batch(std::int64_t step) {
   train::Batch out = batch_;
   out.step = step;
   out.epoch = plan_.epoch_of(step);

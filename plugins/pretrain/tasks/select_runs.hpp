@@ -11,11 +11,11 @@
 
 namespace cambium::pretrain {
 
-/// The stage `novelty`: of runs that could be made, those least like what an archive holds. One after the other the
+/// The stage `select_runs`: of runs that could be made, those least like what an archive holds. One after the other the
 /// candidate is taken that is farthest from everything known and from those taken before; far by the encoder's vectors
 /// of parameters and fields, beside far in the parameters themselves and a random choice. Writes candidates.csv,
 /// chosen.csv; with `run` the chosen ones are made at once, and made.csv lists them.
-class Novelty : public Task, public Checked {
+class SelectRuns : public Task, public Checked {
  public:
   enum class By { encoder, gaps, chance };
   struct Params {
@@ -27,7 +27,7 @@ class Novelty : public Task, public Checked {
     By by = By::encoder;
     static void describe(deck::Describe<Params>& d);
   };
-  Novelty(const Params& params, Context&) : params_(params) {}
+  SelectRuns(const Params& params, Context&) : params_(params) {}
   void check(Context&) override;
   void examine(Check&) override;
   Outcome run(Context&) override;

@@ -5,17 +5,17 @@
 
 namespace cambium::podlstm {
 
-/// The stage `example_field`: a made-up sea-surface temperature, so that decks run without any data: an annual cycle of
-/// opposite sign in both hemispheres, its second harmonic, a travelling wave of a slowly wandering amplitude, a damped
-/// random oscillation on the equator, noise, and two continents of NaN.
-class ExampleField : public Task, public Checked {
+/// The stage `synthetic_field`: a made-up sea-surface temperature, so that decks run without any data: an annual cycle
+/// of opposite sign in both hemispheres, its second harmonic, a travelling wave of a slowly wandering amplitude, a
+/// damped random oscillation on the equator, noise, and two continents of NaN.
+class SyntheticField : public Task, public Checked {
  public:
   struct Params {
     std::int64_t weeks = 520, latitudes = 30, longitudes = 60;
     double noise = 0.2;
     static void describe(deck::Describe<Params>& d);
   };
-  ExampleField(const Params& params, Context&) : params_(params) {}
+  SyntheticField(const Params& params, Context&) : params_(params) {}
   void check(Context&) override;
   void examine(Check&) override;
   Outcome run(Context&) override;

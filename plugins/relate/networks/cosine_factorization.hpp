@@ -16,7 +16,7 @@ namespace cambium::relate {
 /// the items that were drawn for the whole step, by a contrastive loss. The vector of an item with tags is its row and
 /// those of its tags added; that of a user, where `history` is above 0, is (1 - history) times his row and history
 /// times the mean of the rows of the other items that he chose (Mao et al., CIKM 2021).
-class CosineFactors : public train::Network, public train::UsesTables {
+class CosineFactorization : public train::Network, public train::UsesTables {
  public:
   struct Params {
     std::int64_t width = 64, drawn = 1024, each = 0;
@@ -26,7 +26,7 @@ class CosineFactors : public train::Network, public train::UsesTables {
     static void describe(deck::Describe<Params>& d);
   };
   /// InputError when a choice is to be told from more items than are drawn.
-  CosineFactors(const Params& params, Context&);
+  CosineFactorization(const Params& params, Context&);
 
   void fit_statistics(train::Dataset& training, Context&) override;
   std::vector<train::ParameterInfo> parameters() const override { return {}; }

@@ -29,11 +29,11 @@ TEST_CASE("a network of one step goes on longer than persistence and linear step
                  training +
                  "]}, batch: 8, steps: 400, seed: 2, learning_rate: {type: cosine, start: 3e-3, stop: 3e-5}}",
              "train");
-  stages.run("roll_out",
+  stages.run("rollout",
              "{model: '{run}/train/model.h5', steps: 20, training: [" + training + "], test: [" + test +
                  "], coarse: {same: [" + test + "]}}",
-             "roll_out");
-  std::ifstream in(stages.scratch.file("roll_out/roll_out.csv"));
+             "rollout");
+  std::ifstream in(stages.scratch.file("rollout/rollout.csv"));
   std::string line, last;
   std::getline(in, line);
   CHECK(line.find("error_persistence") != std::string::npos);

@@ -1,4 +1,4 @@
-#include "plugins/sequence/datasets/grammar.hpp"
+#include "plugins/sequence/datasets/synthetic_grammar.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 
 namespace cambium::train {
 
-void GrammarSet::Params::describe(deck::Describe<Params>& d) {
+void SyntheticGrammar::Params::describe(deck::Describe<Params>& d) {
   d("samples", &Params::samples, "number of texts").at_least(1);
   d("length", &Params::length, "bytes of a text; a model predicts all but the first").at_least(2).def(65);
   d("first_index", &Params::first,
@@ -23,7 +23,7 @@ void GrammarSet::Params::describe(deck::Describe<Params>& d) {
   d("depth", &Params::depth, "brackets that may be open at a time").range(0, 16).def(2);
 }
 
-static Grammar::Params language(const GrammarSet::Params& p) {
+static Grammar::Params language(const SyntheticGrammar::Params& p) {
   Grammar::Params out;
   out.classes = p.classes;
   out.words = p.words;
@@ -32,23 +32,25 @@ static Grammar::Params language(const GrammarSet::Params& p) {
   return out;
 }
 
-GrammarSet::GrammarSet(const Params& params, Context& context) : params_(params), grammar_(language(params)) {
+SyntheticGrammar::SyntheticGrammar(const Params& params, Context& context)
+    : params_(params), grammar_(language(params)) {
   require_memory(5.0 * static_cast<double>(params.length), fmt::format("a text of {} bytes", params.length),
                  "give a smaller 'length'", context);
 }
 
-void GrammarSet::open(Context& context) {
+void SyntheticGrammar::open(Context& context) {
   const double floor = grammar_.entropy(params_.length);
-  context.log.info(fmt::format(
-      "grammar: {} words, texts of {} bytes; entropy {:.5f} nats per byte ({:.5f} bits): no model does better",
-      grammar_.words().size(), params_.length, floor, floor / std::numbers::ln2));
+  context.log.info(
+      fmt::format("synthetic_grammar: {} words, texts of {} bytes; entropy {:.5f} nats per byte ({:.5f} bits): no "
+                  "model does better",
+                  grammar_.words().size(), params_.length, floor, floor / std::numbers::ln2));
 }
 
-std::vector<FieldInfo> GrammarSet::fields() const {
+std::vector<FieldInfo> SyntheticGrammar::fields() const {
   return {{"text", "", {params_.length}, DType::u8}, {"surprise", "", {params_.length - 1}, DType::f32}};
 }
 
-SamplePtr GrammarSet::make(std::int64_t id) const {
+SamplePtr SyntheticGrammar::make(std::int64_t id) const {
   auto text =
       std::make_shared<Grammar::Text>(grammar_.text(static_cast<std::uint64_t>(params_.first + id), params_.length));
   auto sample = std::make_shared<Sample>();
@@ -60,7 +62,7 @@ SamplePtr GrammarSet::make(std::int64_t id) const {
   return sample;
 }
 
-std::vector<SamplePtr> GrammarSet::read(std::span<const std::int64_t> ids) {
+std::vector<SamplePtr> SyntheticGrammar::read(std::span<const std::int64_t> ids) {
   std::vector<SamplePtr> out;
   for (auto id : ids) out.push_back(make(id));
   return out;

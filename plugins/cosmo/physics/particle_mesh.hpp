@@ -27,7 +27,7 @@ struct Spectra {
 /// Growth of structure in dark matter: particles begin where Lagrangian perturbation theory puts them and move by kick,
 /// drift and kick over steps of the scale factor, by the forces of a particle mesh. Lengths in Mpc/h, times in 1/H0;
 /// the time of the state is the scale factor.
-class StructureGrowth : public Physics, public Checked {
+class ParticleMeshPhysics : public Physics, public Checked {
  public:
   struct Params {
     Cosmology cosmology;
@@ -38,7 +38,7 @@ class StructureGrowth : public Physics, public Checked {
     Spacing spacing = Spacing::logarithmic;
     static void describe(deck::Describe<Params>& d);
   };
-  StructureGrowth(const Params& params, Context& context);
+  ParticleMeshPhysics(const Params& params, Context& context);
 
   void declare(State&, Context&) override;
   void initialise(State&, Context&) override;

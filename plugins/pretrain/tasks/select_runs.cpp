@@ -1,4 +1,4 @@
-#include "plugins/pretrain/tasks/novelty.hpp"
+#include "plugins/pretrain/tasks/select_runs.hpp"
 
 #include <fmt/format.h>
 
@@ -26,7 +26,7 @@ namespace cambium::pretrain {
 
 namespace fs = std::filesystem;
 
-void Novelty::Params::describe(deck::Describe<Params>& d) {
+void SelectRuns::Params::describe(deck::Describe<Params>& d) {
   d("model", &Params::model,
     "model file of a field_encoder trained with positive: parameters; default: only parameters are compared")
       .example("\"{run}/train/model.h5\"");
@@ -55,33 +55,33 @@ void Novelty::Params::describe(deck::Describe<Params>& d) {
   });
 }
 
-void Novelty::check(Context& context) {
+void SelectRuns::check(Context& context) {
   context.registry->make<train::Dataset>(params_.archive, context);
   context.log.info(fmt::format("{} of {} runs, chosen by their distance to what is known", params_.choose,
                                combinations(params_.candidates).rows));
   if (params_.run) check_runs(*params_.run, parameters_of(combinations(params_.candidates).row(0)), context);
 }
 
-void Novelty::examine(Check& check) {
-  for (const char* name : {"candidates.csv", "chosen.csv"}) check.will_write({name, {Origin::stage, "novelty"}});
-  if (params_.run) check.will_write({"made.csv", {Origin::stage, "novelty"}});
+void SelectRuns::examine(Check& check) {
+  for (const char* name : {"candidates.csv", "chosen.csv"}) check.will_write({name, {Origin::stage, "select_runs"}});
+  if (params_.run) check.will_write({"made.csv", {Origin::stage, "select_runs"}});
   if (params_.model) check.require_written_by("model", *params_.model, {{Origin::network}});
 }
 
-std::vector<std::string> Novelty::files() const {
+std::vector<std::string> SelectRuns::files() const {
   std::vector<std::string> out{"candidates.csv", "chosen.csv"};
   if (params_.run) out.push_back("made.csv");
   return out;
 }
 
-std::map<std::string, double> Novelty::parameters_of(std::span<const double> candidate) const {
+std::map<std::string, double> SelectRuns::parameters_of(std::span<const double> candidate) const {
   std::map<std::string, double> out;
   std::size_t column = 0;
   for (const auto& [name, values] : params_.candidates) out[name] = candidate[column++];
   return out;
 }
 
-Task::Outcome Novelty::make(const Choice& choice, const Matrix& candidates, Context& context) const {
+Task::Outcome SelectRuns::make(const Choice& choice, const Matrix& candidates, Context& context) const {
   std::vector<std::map<std::string, double>> runs;
   for (const auto k : choice.order) runs.push_back(parameters_of(candidates.row(k)));
   return make_runs(*params_.run, runs, context);
@@ -123,8 +123,8 @@ static std::pair<std::vector<std::int64_t>, std::vector<double>> farthest(const 
   return out;
 }
 
-void Novelty::write(const Matrix& candidates, const std::vector<double>& distance, const std::vector<Choice>& choices,
-                    Context& context) {
+void SelectRuns::write(const Matrix& candidates, const std::vector<double>& distance,
+                       const std::vector<Choice>& choices, Context& context) {
   std::string names;
   for (const auto& [name, values] : params_.candidates) names += name + ",";
   const auto row = [&](std::int64_t k) {
@@ -155,7 +155,7 @@ void Novelty::write(const Matrix& candidates, const std::vector<double>& distanc
   if (!params_.run) lines_.push_back("to run them: cambium sweep DECK --zip --over \"KEY=[...]\" for each parameter");
 }
 
-Task::Outcome Novelty::run(Context& context) {
+Task::Outcome SelectRuns::run(Context& context) {
   lines_.clear();
   citations_.clear();
   const auto archive = context.registry->make<train::Dataset>(params_.archive, context);
@@ -164,7 +164,7 @@ Task::Outcome Novelty::run(Context& context) {
   const Matrix could = combinations(params_.candidates);
   if (known.parameters.columns != could.columns || known.parameters.empty())
     throw KeyError(
-        "novelty.candidates.parameters", "candidates",
+        "select_runs.candidates.parameters", "candidates",
         fmt::format("candidates name {} parameters, but the archive's runs have {}; give both the same 'parameters'",
                     could.columns, known.parameters.columns));
   require_names(*archive, params_.candidates, "candidates");

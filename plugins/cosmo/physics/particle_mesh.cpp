@@ -1,4 +1,4 @@
-#include "plugins/cosmo/physics/structure_growth.hpp"
+#include "plugins/cosmo/physics/particle_mesh.hpp"
 
 #include <fmt/format.h>
 
@@ -29,7 +29,7 @@ std::string problem_of_mesh(int particles, int mesh) {
 
 }  // namespace
 
-void StructureGrowth::Params::describe(deck::Describe<Params>& d) {
+void ParticleMeshPhysics::Params::describe(deck::Describe<Params>& d) {
   d("cosmology", &Params::cosmology, "a flat universe of matter and dark energy, and the spectrum of its density");
   d("box_size", &Params::box, "edge of the periodic cube, Mpc/h").formerly("box").range(0.1, 1e5).example("256");
   d("particles", &Params::particles, "number of particles along an edge; an even number with small prime factors")
@@ -66,13 +66,13 @@ void StructureGrowth::Params::describe(deck::Describe<Params>& d) {
   });
 }
 
-StructureGrowth::StructureGrowth(const Params& params, Context& context)
+ParticleMeshPhysics::ParticleMeshPhysics(const Params& params, Context& context)
     : params_(params), comm_(context.comm), times_{params.start, params.end, params.time_steps, params.spacing},
       matter_(params.mesh.value_or(params.particles), params.box, cube(params.particles), Expansion(params.cosmology),
               params.assignment, context.comm),
       theory_(params.cosmology, {params.particles, params.box, matter_.origin(), params.order}, context.seed) {}
 
-void StructureGrowth::declare(State& state, Context&) {
+void ParticleMeshPhysics::declare(State& state, Context&) {
   const auto field = [&](const char* name, const char* unit, const char* doc, bool restart, View<double**>& values) {
     state.add({name, At::particle, unit, doc, restart, [&values] { return tensor_of(values); }});
   };
@@ -84,7 +84,7 @@ void StructureGrowth::declare(State& state, Context&) {
   state.add({"field", At::global, "Mpc/h H0^2", "force on the mesh, on every rank", false, [] { return TensorRef{}; }});
 }
 
-void StructureGrowth::initialise(State& state, Context& context) {
+void ParticleMeshPhysics::initialise(State& state, Context& context) {
   const double spacing = params_.box / params_.particles;
   if (const auto problem = problem_of_start(params_.cosmology, params_.start, spacing); !problem.empty())
     context.log.warn(problem);
@@ -95,16 +95,16 @@ void StructureGrowth::initialise(State& state, Context& context) {
   begin_at(0);
 }
 
-void StructureGrowth::restore(State& state, Context&, const io::Group&, bool) { begin_at(state.step); }
+void ParticleMeshPhysics::restore(State& state, Context&, const io::Group&, bool) { begin_at(state.step); }
 
-void StructureGrowth::begin_at(std::int64_t step) {
+void ParticleMeshPhysics::begin_at(std::int64_t step) {
   step_ = step;
   start_waves_ = theory_.waves(params_.start, matter_.box(), matter_.clouds(), comm_);
   matter_.forces();
   if (finished()) write_page();
 }
 
-void StructureGrowth::schedule(Schedule& schedule) {
+void ParticleMeshPhysics::schedule(Schedule& schedule) {
   schedule.add({"kick: first half", {"momentum", "force"}, {"momentum"}, [this](State&, const StepInfo& info) {
                   matter_.kick(times_.after(info.step - 1), times_.within(info.step - 1));
                 }});
@@ -126,7 +126,7 @@ void StructureGrowth::schedule(Schedule& schedule) {
 }
 
 /// Amplitude of the largest waves in proportion to that at the start: what is still correlated with it.
-double StructureGrowth::growth() const {
+double ParticleMeshPhysics::growth() const {
   const auto& box = matter_.box();
   const auto modes = bins_of(box).modes;
   const auto both = cross_power(box, matter_.waves(), start_waves_, matter_.clouds());
@@ -139,7 +139,7 @@ double StructureGrowth::growth() const {
   return now / then;
 }
 
-std::vector<Observable> StructureGrowth::observables() const {
+std::vector<Observable> ParticleMeshPhysics::observables() const {
   return {{"redshift", "", "1/a - 1", true},
           {"growth", "", "amplitude of the largest waves over that at the start", true},
           {"growth_over_linear", "", "the same over what linear theory says", true},
@@ -147,7 +147,7 @@ std::vector<Observable> StructureGrowth::observables() const {
           {"momentum", "", "sum of all momenta over the sum of their lengths", false}};
 }
 
-void StructureGrowth::measure(const State&, Context&, std::span<double> values) {
+void ParticleMeshPhysics::measure(const State&, Context&, std::span<double> values) {
   const double a = times_.after(step_);
   const auto& box = matter_.box();
   values[0] = 1.0 / a - 1.0;
@@ -165,7 +165,7 @@ void StructureGrowth::measure(const State&, Context&, std::span<double> values) 
   values[4] = momentum[1] > 0.0 ? momentum[0] / momentum[1] : 0.0;
 }
 
-std::optional<GridFields> StructureGrowth::grid_fields(const State&, const Comm& comm) const {
+std::optional<GridFields> ParticleMeshPhysics::grid_fields(const State&, const Comm& comm) const {
   GridFields out;
   const int n = matter_.box().cells();
   for (const char* name : {"x", "y", "z"}) {
@@ -184,7 +184,7 @@ std::optional<GridFields> StructureGrowth::grid_fields(const State&, const Comm&
   return out;
 }
 
-Spectra StructureGrowth::spectra() const {
+Spectra ParticleMeshPhysics::spectra() const {
   const auto& box = matter_.box();
   Spectra out;
   out.a = times_.after(step_);
@@ -201,7 +201,7 @@ Spectra StructureGrowth::spectra() const {
 }
 
 /// Collective: the table of the last page.
-void StructureGrowth::write_page() {
+void ParticleMeshPhysics::write_page() {
   const auto s = spectra();
   const double ratio = growth() / theory_.linear_growth(params_.start, s.a);
   results_ = {
@@ -218,16 +218,16 @@ void StructureGrowth::write_page() {
                                  s.lpt[b], s.expected[b]));
 }
 
-std::string StructureGrowth::summary() const {
+std::string ParticleMeshPhysics::summary() const {
   const auto& box = matter_.box();
   return fmt::format(
-      "structure_growth: {0}^3 particles and {1}^3 cells in ({2:g} Mpc/h)^3, a = {3:g} to {4:g} in {5} steps, omega_m "
+      "particle_mesh: {0}^3 particles and {1}^3 cells in ({2:g} Mpc/h)^3, a = {3:g} to {4:g} in {5} steps, omega_m "
       "{6:g}, sigma_8 {7:g}",
       params_.particles, box.cells(), box.box(), params_.start, params_.end, params_.time_steps,
       params_.cosmology.omega_m, params_.cosmology.sigma_8);
 }
 
-std::vector<Citation> StructureGrowth::citations() const {
+std::vector<Citation> ParticleMeshPhysics::citations() const {
   auto out = theory_.power().citations();
   out.push_back(
       {"crocce2006",
@@ -241,7 +241,7 @@ std::vector<Citation> StructureGrowth::citations() const {
   return out;
 }
 
-void StructureGrowth::examine(Check& check) {
+void ParticleMeshPhysics::examine(Check& check) {
   const double waves = 8.0 * static_cast<double>(matter_.box().waves());
   const double lattice = 8.0 * std::pow(params_.particles + 2.0, 3), all = static_cast<double>(matter_.particles());
   check.memory(fmt::format("{}^3 particles, {}^3 cells on every rank", params_.particles, matter_.box().cells()),

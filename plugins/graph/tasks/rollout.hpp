@@ -10,10 +10,10 @@
 
 namespace cambium::graph {
 
-/// The stage `roll_out`: a network of one step (mesh_graph_net) applied to its own answers, beside persistence, linear
+/// The stage `rollout`: a network of one step (mesh_graph_net) applied to its own answers, beside persistence, linear
 /// steps fitted to the same training runs, and the solver itself on coarser meshes; errors over time on runs that none
 /// of them saw, and what a step takes.
-class RollOut : public Task, public Checked {
+class Rollout : public Task, public Checked {
  public:
   struct Params {
     std::string model;
@@ -22,7 +22,7 @@ class RollOut : public Task, public Checked {
     std::int64_t stride = 1, steps = 50;
     static void describe(deck::Describe<Params>& d);
   };
-  RollOut(const Params& params, Context&) : params_(params) {}
+  Rollout(const Params& params, Context&) : params_(params) {}
   void check(Context&) override;
   void examine(Check&) override;
   Outcome run(Context&) override;
@@ -30,7 +30,7 @@ class RollOut : public Task, public Checked {
   /// "error_network = 0.012", ... at the last step.
   std::vector<Result> results() const override;
   std::vector<std::string> lines() const override;
-  std::vector<std::string> files() const override { return {"roll_out.csv", "roll_out.h5"}; }
+  std::vector<std::string> files() const override { return {"rollout.csv", "rollout.h5"}; }
   std::vector<Citation> citations() const override { return citations_; }
 
  private:

@@ -10,14 +10,14 @@ namespace cambium::train {
 /// Texts of a Grammar, made in memory: fields "text" (bytes) and "surprise" (nats of each byte from the second on, the
 /// least that any model can have in the mean). Text k is a function of (seed, k); `first` skips texts, so that sets do
 /// not overlap.
-class GrammarSet : public Dataset {
+class SyntheticGrammar : public Dataset {
  public:
   struct Params {
     std::int64_t samples = 0, length = 65, first = 0, seed = 1;
     int classes = 8, words = 16, depth = 2;
     static void describe(deck::Describe<Params>& d);
   };
-  GrammarSet(const Params& params, Context&);
+  SyntheticGrammar(const Params& params, Context&);
 
   void open(Context& context) override;
   std::int64_t size() const override { return params_.samples; }

@@ -1,4 +1,4 @@
-#include "plugins/podlstm/tasks/example_field.hpp"
+#include "plugins/podlstm/tasks/synthetic_field.hpp"
 
 #include <fmt/format.h>
 
@@ -17,7 +17,7 @@
 
 namespace cambium::podlstm {
 
-void ExampleField::Params::describe(deck::Describe<Params>& d) {
+void SyntheticField::Params::describe(deck::Describe<Params>& d) {
   d("weeks", &Params::weeks, "snapshots, one a week").at_least(2).def(520);
   d("latitudes", &Params::latitudes, "cells from south to north").at_least(2).def(30);
   d("longitudes", &Params::longitudes, "cells around the globe").at_least(4).def(60);
@@ -25,7 +25,7 @@ void ExampleField::Params::describe(deck::Describe<Params>& d) {
 }
 
 /// Every rank makes the whole field: its numbers in float32, and per week a time and two amplitudes.
-void ExampleField::require_room(Context& context) const {
+void SyntheticField::require_room(Context& context) const {
   const double weeks = static_cast<double>(params_.weeks),
                cells = static_cast<double>(params_.latitudes) * static_cast<double>(params_.longitudes);
   require_memory(weeks * (sizeof(float) * cells + 3 * sizeof(double)),
@@ -33,14 +33,14 @@ void ExampleField::require_room(Context& context) const {
                  "give fewer 'weeks' or cells", context);
 }
 
-void ExampleField::check(Context& context) {
+void SyntheticField::check(Context& context) {
   require_room(context);
   context.log.info(
-      fmt::format("example_field: {} weeks on {} x {} cells", params_.weeks, params_.latitudes, params_.longitudes));
+      fmt::format("synthetic_field: {} weeks on {} x {} cells", params_.weeks, params_.latitudes, params_.longitudes));
 }
 
-void ExampleField::examine(Check& check) {
-  const Origin stage{Origin::stage, "example_field"};
+void SyntheticField::examine(Check& check) {
+  const Origin stage{Origin::stage, "synthetic_field"};
   check.will_write({"field.h5", stage, {"time", "lat", "lon", "sst"}});
   check.memory("the field", sizeof(float) * static_cast<double>(params_.weeks) *
                                 static_cast<double>(params_.latitudes * params_.longitudes));
@@ -82,7 +82,7 @@ double temperature(double latitude, double longitude, std::int64_t week, const s
 
 }  // namespace
 
-Task::Outcome ExampleField::run(Context& context) {
+Task::Outcome SyntheticField::run(Context& context) {
   require_room(context);
   const auto path = (std::filesystem::path(context.run_directory) / "field.h5").string();
   std::vector<double> lat, lon, time;
@@ -118,7 +118,7 @@ Task::Outcome ExampleField::run(Context& context) {
     });
   });
   context.log.info(
-      fmt::format("example_field: {} weeks on {} x {} cells", params_.weeks, params_.latitudes, params_.longitudes));
+      fmt::format("synthetic_field: {} weeks on {} x {} cells", params_.weeks, params_.latitudes, params_.longitudes));
   return Outcome::done;
 }
 

@@ -1,4 +1,4 @@
-#include "plugins/relate/networks/cosine_factors.hpp"
+#include "plugins/relate/networks/cosine_factorization.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 
 namespace cambium::relate {
 
-void CosineFactors::Params::describe(deck::Describe<Params>& d) {
+void CosineFactorization::Params::describe(deck::Describe<Params>& d) {
   d("embedding_dim", &Params::width, "embedding dimension").formerly("width").range(1, 100000).def(64);
   d("init_scale", &Params::reach, "initialisation range: embeddings are uniform between minus this and this")
       .formerly("reach")
@@ -36,13 +36,14 @@ void CosineFactors::Params::describe(deck::Describe<Params>& d) {
       .def(Precision::float32);
 }
 
-CosineFactors::CosineFactors(const Params& params, Context&)
+CosineFactorization::CosineFactorization(const Params& params, Context&)
     : params_(params), choices_(params.width, params.history, params.each) {
   if (params.each > params.drawn)
-    throw KeyError("cosine_factors.each", "negatives_per_positive",
-                   fmt::format("cosine_factors: each choice is to be told from {} items of {} that are drawn; give "
-                               "negatives_per_positive: {} or less, or draw more (num_negatives: {})",
-                               params.each, params.drawn, params.drawn, params.each));
+    throw KeyError(
+        "cosine_factorization.each", "negatives_per_positive",
+        fmt::format("cosine_factorization: each choice is to be told from {} items of {} that are drawn; give "
+                    "negatives_per_positive: {} or less, or draw more (num_negatives: {})",
+                    params.each, params.drawn, params.drawn, params.each));
 }
 
 void ContrastLoss::describe(deck::Describe<ContrastLoss>& d) {
@@ -59,17 +60,17 @@ void ContrastLoss::describe(deck::Describe<ContrastLoss>& d) {
   d("weight", &ContrastLoss::weight, "margin: weight of the mean over the negatives").positive().def(1.0);
 }
 
-void CosineFactors::fit_statistics(train::Dataset& training, Context&) {
+void CosineFactorization::fit_statistics(train::Dataset& training, Context&) {
   const std::int64_t first[] = {0};
   const auto samples = training.read(first);
-  const auto& records = record_set_of(*samples.front(), "cosine_factors");
+  const auto& records = record_set_of(*samples.front(), "cosine_factorization");
   if (!records.choices)
-    throw InputError(
-        fmt::format("{}: cosine_factors learns what users chose; give a dataset of type choices", records.source));
+    throw InputError(fmt::format("{}: cosine_factorization learns what users chose; give a dataset of type choices",
+                                 records.source));
   choices_.fit(*records.choices);
 }
 
-void CosineFactors::begin_evaluation(train::Dataset&, std::span<const TensorRef>) {
+void CosineFactorization::begin_evaluation(train::Dataset&, std::span<const TensorRef>) {
   constexpr std::uint64_t no_step = std::uint64_t{1} << 62;  // the same items for every validation
   choices_.draw(params_.drawn, 0, no_step);
 }
@@ -81,9 +82,9 @@ static typename Contrast<T>::Sums sums_of(Contrast<T>& contrast, const ChoiceVec
                           choices.drawn(), choices.left_out(samples));
 }
 
-void CosineFactors::gradient(std::span<const train::SamplePtr> samples, std::span<const TensorRef>,
-                             std::span<const double> term_weights, std::span<const TensorRef>,
-                             std::span<train::TermSum> terms, const train::ReadyCallback&) {
+void CosineFactorization::gradient(std::span<const train::SamplePtr> samples, std::span<const TensorRef>,
+                                   std::span<const double> term_weights, std::span<const TensorRef>,
+                                   std::span<train::TermSum> terms, const train::ReadyCallback&) {
   if (samples.empty()) return;
   in_type(dtype(), [&]<class T>() {
     Contrast<T> contrast(params_.loss, static_cast<int>(params_.width));
@@ -98,8 +99,8 @@ void CosineFactors::gradient(std::span<const train::SamplePtr> samples, std::spa
   rows_->ready();
 }
 
-void CosineFactors::evaluate(std::span<const train::SamplePtr> samples, std::span<const TensorRef>,
-                             std::span<train::TermSum> metrics) {
+void CosineFactorization::evaluate(std::span<const train::SamplePtr> samples, std::span<const TensorRef>,
+                                   std::span<train::TermSum> metrics) {
   if (samples.empty()) return;
   in_type(dtype(), [&]<class T>() {
     Contrast<T> contrast(params_.loss, static_cast<int>(params_.width));
@@ -110,12 +111,12 @@ void CosineFactors::evaluate(std::span<const train::SamplePtr> samples, std::spa
   });
 }
 
-std::vector<train::TermInfo> CosineFactors::terms() const {
+std::vector<train::TermInfo> CosineFactorization::terms() const {
   return {
       {params_.loss.kind == ContrastLoss::Kind::softmax ? "softmax" : "contrast", "", train::TermInfo::Report::mean}};
 }
 
-std::vector<train::TermInfo> CosineFactors::metrics() const {
+std::vector<train::TermInfo> CosineFactorization::metrics() const {
   return {terms().front(), {"wrong", "", train::TermInfo::Report::mean}};
 }
 
@@ -132,20 +133,20 @@ static std::vector<double> normalised(const std::vector<T>& rows, std::int64_t w
   return out;
 }
 
-std::vector<double> CosineFactors::user_vectors(std::span<const train::SamplePtr> samples) {
+std::vector<double> CosineFactorization::user_vectors(std::span<const train::SamplePtr> samples) {
   std::vector<double> out;
   in_type(dtype(), [&]<class T>() { out = normalised(choices_.vectors<T>(samples, *rows_).users, params_.width); });
   return out;
 }
 
-std::vector<double> CosineFactors::item_vectors(std::span<const train::SamplePtr> samples) {
+std::vector<double> CosineFactorization::item_vectors(std::span<const train::SamplePtr> samples) {
   std::vector<double> out;
   in_type(dtype(), [&]<class T>() { out = normalised(choices_.vectors<T>(samples, *rows_).chosen, params_.width); });
   return out;
 }
 
-void CosineFactors::infer(std::span<const train::SamplePtr> samples, std::span<const TensorRef>,
-                          std::span<const TensorRef> outputs) {
+void CosineFactorization::infer(std::span<const train::SamplePtr> samples, std::span<const TensorRef>,
+                                std::span<const TensorRef> outputs) {
   if (samples.empty()) return;
   const auto users = user_vectors(samples), items = item_vectors(samples);
   const auto width = static_cast<std::size_t>(params_.width);
@@ -156,7 +157,7 @@ void CosineFactors::infer(std::span<const train::SamplePtr> samples, std::span<c
   }
 }
 
-std::vector<Citation> CosineFactors::citations() const {
+std::vector<Citation> CosineFactorization::citations() const {
   std::vector<Citation> out;
   if (params_.loss.kind == ContrastLoss::Kind::softmax)
     out.push_back({"wu2024", R"(@article{wu2024,

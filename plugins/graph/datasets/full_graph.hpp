@@ -10,12 +10,12 @@ namespace cambium::graph {
 /// graph, every rank its rows, and each slice adds up what its rows contribute to the gradient. So no slice is empty,
 /// and in ordered mode sums do not depend on the number of ranks. The gradient is divided by the number of samples on
 /// all ranks.
-class WholeGraphLoader : public train::Loader {
+class FullGraphLoader : public train::Loader {
  public:
   struct Params {
     static void describe(deck::Describe<Params>&) {}
   };
-  WholeGraphLoader(const Params&, Context&) {}
+  FullGraphLoader(const Params&, Context&) {}
 
   void open(train::Dataset& data, const train::BatchPlan& plan, Context&) override;
   train::Batch batch(std::int64_t step) override;

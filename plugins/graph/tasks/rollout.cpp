@@ -1,4 +1,4 @@
-#include "plugins/graph/tasks/roll_out.hpp"
+#include "plugins/graph/tasks/rollout.hpp"
 
 #include <fmt/format.h>
 
@@ -22,7 +22,7 @@
 
 namespace cambium::graph {
 
-void RollOut::Params::describe(deck::Describe<Params>& d) {
+void Rollout::Params::describe(deck::Describe<Params>& d) {
   d("model", &Params::model, "model file of a mesh_graph_net that a train stage wrote")
       .example("\"{run}/train/model.h5\"");
   d("training", &Params::training, "runs that the linear steps are fitted to: those that the model was trained on")
@@ -46,13 +46,13 @@ void RollOut::Params::describe(deck::Describe<Params>& d) {
   });
 }
 
-void RollOut::check(Context& context) {
+void Rollout::check(Context& context) {
   context.log.info(
-      fmt::format("roll_out: {} steps of {} on {} runs", params_.steps, params_.model, params_.test.size()));
+      fmt::format("rollout: {} steps of {} on {} runs", params_.steps, params_.model, params_.test.size()));
 }
 
-void RollOut::examine(Check& check) {
-  for (const char* name : {"roll_out.csv", "roll_out.h5"}) check.will_write({name, {Origin::stage, "roll_out"}});
+void Rollout::examine(Check& check) {
+  for (const char* name : {"rollout.csv", "rollout.h5"}) check.will_write({name, {Origin::stage, "rollout"}});
   check.require_written_by("model", params_.model, {{Origin::network}});
   check.require_written_by("training", params_.training, {{Origin::output, "node_fields"}});
   check.require_written_by("test", params_.test, {{Origin::output, "node_fields"}});
@@ -60,7 +60,7 @@ void RollOut::examine(Check& check) {
     check.require_written_by(deck::child_path("coarse", name), files, {{Origin::output, "node_fields"}});
 }
 
-void RollOut::read(Context& context) {
+void Rollout::read(Context& context) {
   io::on_every_rank(context.comm, [&] {
     const auto one = [&](const std::string& file) {
       return std::make_shared<const Trajectory>(read_trajectory(file, params_.fields, params_.stride));
@@ -68,7 +68,7 @@ void RollOut::read(Context& context) {
     const auto require_long = [&](const std::string& file, const Trajectory& t) {
       if (t.moments() <= params_.steps)
         throw KeyError(
-            "roll_out.steps.range", "steps",
+            "rollout.steps.range", "steps",
             fmt::format("'{}' holds {} steps of stride {}, but 'steps' is {}; lower steps, or give longer runs", file,
                         t.moments() - 1, params_.stride, params_.steps));
     };
@@ -90,17 +90,17 @@ void RollOut::read(Context& context) {
   });
 }
 
-const RollOut::Row* RollOut::find(const std::string& name) const {
+const Rollout::Row* Rollout::find(const std::string& name) const {
   const auto found = std::find_if(rows_.begin(), rows_.end(), [&](const Row& row) { return row.name == name; });
   return found == rows_.end() ? nullptr : &*found;
 }
 
-RollOut::Row& RollOut::row(const std::string& name) {
+Rollout::Row& Rollout::row(const std::string& name) {
   if (const Row* found = find(name)) return const_cast<Row&>(*found);
   return rows_.emplace_back(Row{name, {}, {}, 0, {}, 0.0});
 }
 
-void RollOut::go(Row& row, const Trajectory& truth, const Step& step) const {
+void Rollout::go(Row& row, const Trajectory& truth, const Step& step) const {
   const std::size_t fields = params_.fields.size();
   row.error.resize(params_.steps, 0.0);
   row.amount.resize(row.error.size(), 0.0);
@@ -122,7 +122,7 @@ void RollOut::go(Row& row, const Trajectory& truth, const Step& step) const {
   }
 }
 
-void RollOut::go_linear(const Trajectory& truth, const LinearStep& linear) {
+void Rollout::go_linear(const Trajectory& truth, const LinearStep& linear) {
   if (linear.fits(truth)) go(row(linear.name()), truth, [&](const auto& value) { return linear.step(truth, value); });
 }
 
@@ -135,7 +135,7 @@ static double seconds_per_step(const Trajectory& t, std::int64_t stride) {
 }
 
 /// The coarse run as it was, brought to the nodes of the fine one; its time is that of its own steps.
-void RollOut::go_coarse(const std::string& name, const Trajectory& truth, const Trajectory& coarse) {
+void Rollout::go_coarse(const std::string& name, const Trajectory& truth, const Trajectory& coarse) {
   const Interpolation fine(coarse, truth.place);
   std::size_t moment = 0;
   Row& to = row(name);
@@ -144,11 +144,11 @@ void RollOut::go_coarse(const std::string& name, const Trajectory& truth, const 
   to.seconds = before + seconds_per_step(coarse, params_.stride) * static_cast<double>(params_.steps);
 }
 
-Task::Outcome RollOut::run(Context& context) {
+Task::Outcome Rollout::run(Context& context) {
   read(context);
   auto model = train::load_artifact(params_.model, context);
   if (const auto& kind = require_steps(model, params_.model); kind.fields_on_nodes() != std::ssize(params_.fields))
-    throw KeyError("roll_out.fields", "fields",
+    throw KeyError("rollout.fields", "fields",
                    fmt::format("'{}' was trained on {} fields, 'fields' names {}; name the same ones", params_.model,
                                kind.fields_on_nodes(), params_.fields.size()));
   citations_ = model.network->citations();
@@ -178,14 +178,14 @@ Task::Outcome RollOut::run(Context& context) {
 }
 
 /// Sums of squares become roots of means.
-void RollOut::finish_rows() {
+void Rollout::finish_rows() {
   for (auto& row : rows_)
     for (auto* of : {&row.error, &row.amount})
       for (auto& e : *of) e = std::sqrt(e / static_cast<double>(row.runs));
 }
 
 /// How the network stands beside a way that costs time, too.
-std::string RollOut::verdict(const Row& row) const {
+std::string Rollout::verdict(const Row& row) const {
   const Row& network = *find("network");
   const bool nearer = row.error.back() <= network.error.back();
   if (row.per_step() <= 0.0)
@@ -201,7 +201,7 @@ std::string RollOut::verdict(const Row& row) const {
                                     1.0 / times);
 }
 
-void RollOut::write(const Trajectory& truth, Context& context) const {
+void Rollout::write(const Trajectory& truth, Context& context) const {
   namespace fs = std::filesystem;
   std::vector<io::Column> columns{{"step", "", ""}, {"time", "", ""}};
   std::vector<std::vector<double>> values(2);
@@ -216,8 +216,8 @@ void RollOut::write(const Trajectory& truth, Context& context) const {
     values.push_back(row.amount);
   }
   io::on_root(context.comm, [&] {
-    io::write_csv((fs::path(context.run_directory) / "roll_out.csv").string(), columns, values);
-    io::write_h5_atomically((fs::path(context.run_directory) / "roll_out.h5").string(), [&](io::File& out) {
+    io::write_csv((fs::path(context.run_directory) / "rollout.csv").string(), columns, values);
+    io::write_h5_atomically((fs::path(context.run_directory) / "rollout.h5").string(), [&](io::File& out) {
       io::follow_cf(out);
       const auto nodes = truth.nodes(), fields = std::ssize(params_.fields);
       io::labelled(out.write("time", values[1]), "", "time since the first moment");
@@ -239,7 +239,7 @@ void RollOut::write(const Trajectory& truth, Context& context) const {
   });
 }
 
-std::vector<std::string> RollOut::lines() const {
+std::vector<std::string> Rollout::lines() const {
   std::vector<std::string> out{
       fmt::format("errors of {} runs over {} steps, root mean square; error of the amount; time "
                   "of a step",
@@ -257,7 +257,7 @@ std::vector<std::string> RollOut::lines() const {
   return out;
 }
 
-std::vector<Result> RollOut::results() const {
+std::vector<Result> Rollout::results() const {
   std::vector<Result> out;
   for (const auto& row : rows_) {
     const auto key = key_of("error_" + row.name);
