@@ -100,10 +100,7 @@ deck::Node with_texts(const deck::Node& node, const std::function<std::string(co
 /// Replaces `word` in every text by `directory`: "{run}", so that a stage can name a file that an earlier one wrote,
 /// and "{deck}", so that a deck can name a file in its own folder.
 deck::Node with_directory(const deck::Node& node, const std::string& word, const std::string& directory) {
-  return with_texts(node, [&](std::string text) {
-    const auto at = text.find(word);
-    return at == std::string::npos ? text : text.replace(at, word.size(), directory);
-  });
+  return with_texts(node, [&](const std::string& text) { return with_replaced(text, word, directory); });
 }
 
 /// A folder in which a restart would go on elsewhere than it was asked to is refused.

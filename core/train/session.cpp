@@ -64,6 +64,12 @@ Session::Session(MPI_Comm comm, const std::string& deck, const Fill& plugins)
   context_.seed = static_cast<std::uint64_t>(params_.seed);
   context_.resolved_deck = deck::resolved(node, deck::schema_of<Params>(), registry_);
   context_.command_line = "a session in another program";
+  const auto& reduce = params_.reduce;
+  if (reduce.mode == ReduceParams::Mode::ordered && reduce.slices % comm_.size() != 0)
+    throw KeyError("train.session.micro_batches", "reduce.micro_batches",
+                   fmt::format("each rank of a session divides samples of its own, so that {} ranks need a multiple of "
+                               "{} micro-batches, not {}; start another number of ranks, or set reduce.mode to fast",
+                               comm_.size(), comm_.size(), reduce.slices));
   step_ = new_step();
   if (step_->needs_validations())
     throw KeyError("train.session.learning_rate", "learning_rate",

@@ -93,10 +93,10 @@ void Reducer::begin(FlatBuffer& gradients, int slices) {
 void require_ranks(const ReduceParams& params, int ranks) {
   if (params.mode != ReduceParams::Mode::ordered) return;
   if (params.slices < ranks)
-    throw InputError(
-        fmt::format("reduce.micro_batches is {}, but {} ranks run and each needs one; set reduce.micro_batches to {} or more "
-                    "(this changes the order of sums, so the weights' last bits)",
-                    params.slices, ranks, std::bit_ceil(static_cast<unsigned>(ranks))));
+    throw InputError(fmt::format(
+        "reduce.micro_batches is {}, but {} ranks run and each needs one; set reduce.micro_batches to {} or more "
+        "(this changes the order of sums, so the weights' last bits)",
+        params.slices, ranks, std::bit_ceil(static_cast<unsigned>(ranks))));
 }
 
 FlatLayout layout_of(const ReduceParams& params, std::vector<ParameterInfo> tensors, DType dtype) {

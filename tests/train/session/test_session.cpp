@@ -111,6 +111,12 @@ TEST_CASE("ordered sums give the same bits for any number of ranks") {
   std::vector<std::int64_t> cuts;
   for (int r = 0; r <= world.size(); ++r) cuts.push_back(48 * r / world.size());
   const std::string ordered = "{mode: ordered, micro_batches: 8}";
+  if (world.size() == 3) {
+    CHECK(message([&] { Session bad(world.handle(), keys_with(ordered)); })
+              .ends_with("each rank of a session divides samples of its own, so that 3 ranks need a multiple of 3 "
+                         "micro-batches, not 8; start another number of ranks, or set reduce.mode to fast"));
+    return;
+  }
   const auto together = trained(world, ordered, cuts, scratch.file("together.h5"));
   const auto alone = trained(self, ordered, {0, 48}, scratch.file("alone" + std::to_string(world.rank()) + ".h5"));
   CHECK(together == alone);

@@ -148,10 +148,12 @@ TEST_CASE("ordered mode says which numbers of ranks it can serve") {
   params.slices = 4;
   REQUIRE_NOTHROW(require_ranks(params, 4));
   REQUIRE_NOTHROW(require_ranks(params, 3));
-  REQUIRE_THROWS_WITH(require_ranks(params, 5),
-                      "reduce.micro_batches is 4, but 5 ranks run and each needs one; set reduce.micro_batches to 8 or more "
-                      "(this changes the order of sums, so the weights' last bits)");
-  REQUIRE_THROWS_WITH(require_ranks(params, 8),
-                      "reduce.micro_batches is 4, but 8 ranks run and each needs one; set reduce.micro_batches to 8 or more "
-                      "(this changes the order of sums, so the weights' last bits)");
+  REQUIRE_THROWS_WITH(
+      require_ranks(params, 5),
+      "reduce.micro_batches is 4, but 5 ranks run and each needs one; set reduce.micro_batches to 8 or more "
+      "(this changes the order of sums, so the weights' last bits)");
+  REQUIRE_THROWS_WITH(
+      require_ranks(params, 8),
+      "reduce.micro_batches is 4, but 8 ranks run and each needs one; set reduce.micro_batches to 8 or more "
+      "(this changes the order of sums, so the weights' last bits)");
 }
