@@ -118,8 +118,8 @@ struct WrittenBlocks {
     }
   }
   void gather(const Comm& comm) {
-    for (auto* list : {&point, &column, &row}) *list = gather(*list, comm);
-    for (auto* list : {&value, &imaginary}) *list = gather(*list, comm);
+    for (auto* list : {&point, &column, &row}) *list = cambium::gather(*list, comm);
+    for (auto* list : {&value, &imaginary}) *list = cambium::gather(*list, comm);
   }
 };
 
