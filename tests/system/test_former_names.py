@@ -160,6 +160,13 @@ def resolved(folder):
         return re.sub(r"\nx-run:.*", "", file.read(), flags=re.S)
 
 
+class Choices(yaml.SafeLoader):
+    """Lists of alternatives of searches are lists here."""
+
+
+Choices.add_constructor("!choice", yaml.SafeLoader.construct_sequence)
+
+
 class FormerNames(unittest.TestCase):
     maxDiff = None
 
@@ -183,7 +190,7 @@ class FormerNames(unittest.TestCase):
         present = {former: name for _, name, _, former in types}
         for source in sorted(glob.glob(os.path.join(program.SOURCE, "tests", "system", "former", "*.yaml"))):
             with open(source, encoding="utf-8") as file:
-                deck = yaml.safe_load(file)
+                deck = yaml.load(file, Choices)
             if not set(deck["plugins"]) <= set(plugins):
                 continue
             folder = program.fresh("former_" + os.path.basename(source)[:-5])

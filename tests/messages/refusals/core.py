@@ -45,12 +45,12 @@ says("blank.yaml:3:7: not valid YAML: illegal map value; line 2 holds a no-break
      deck="blank.yaml")
 for tag, where in {"!env": "run: {name: !env USER}\n", "!include": "run: {name: copper}\nstages: !include stages.yaml\n",
                    "!!python/tuple": "run: {name: copper}\nstages: !!python/tuple []\n", "!!binary": "run: {name: !!binary Y3U=}\n"}.items():
-    table.file("tag.yaml", where)
-    says(f"found the tag '{tag}', expected a value without one; the only tag of decks is !choice", deck="tag.yaml")
+    name = "tag_" + tag.strip("!").replace("/", "_") + ".yaml"
+    table.file(name, where)
+    says(f"found the tag '{tag}', expected a value without one; the only tag of decks is !choice", deck=name)
 for words in ("$SCRATCH/copper", "${SCRATCH}/copper", "~/copper", "$SCRATCH"):
-    for key in ("run.directory", "run.name"):
-        says(f"found '{words}', which a shell would fill in and a deck does not; write the path itself, or give the key on the command line, "
-             "outside of single quotes", f"{key}={words}")
+    says(f"found '{words}', which a shell would fill in and a deck does not; write the path itself, or give the key on the command line, "
+         "outside of single quotes", f"run.directory={words}")
 says("there is no completion for the shell 'tcsh': bash, zsh and fish have one, for example `cambium completion bash > "
      "~/.local/share/bash-completion/completions/cambium`", command=["completion", "tcsh"])
 says("there is no kind 'potentiel'; did you mean 'potential'?", command=["list", "potentiel"])
