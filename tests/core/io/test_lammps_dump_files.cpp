@@ -145,6 +145,26 @@ TEST_CASE("dumps that leave something open are refused") {
         "FILE:3: 'ITEM: NUMBER OF ENTRIES' is nothing of a dump of atoms (styles atom and custom)");
   CHECK(dump_message("ITEM: TIMESTEP\n0\nITEM: ATOMS id\n") ==
         "FILE:3: the frame has no 'ITEM: NUMBER OF ATOMS' before its atoms");
+  const auto says = [](const std::string& text, const std::string& words) {
+    const std::string said = dump_message(text);
+    INFO(said);
+    CHECK(said.find(words) != std::string::npos);
+  };
+  const std::string one = "ITEM: TIMESTEP\n0\nITEM: NUMBER OF ATOMS\n1\n";
+  says("hello\n", "FILE:1: expected an item ('ITEM: TIMESTEP'), found 'hello'");
+  says("ITEM: TIMESTEP\n0\n", "the file ends where 'ITEM: ATOMS' should stand: it was cut short");
+  says(one + cell + "ITEM: ATOMS\n",
+       "'ITEM: ATOMS' names no columns; LAMMPS writes them there, as in 'ITEM: ATOMS id type x y z'");
+  says(one + "ITEM: BOX BOUNDS pp pp pp\n0\n0 5\n0 5\n", " numbers, bounds of the cell");
+  says("ITEM: UNITS\nlj\n" + frame(0, cell, "id element x y z\n1 Cu 1 1 1\n2 Cu 2 2 2\n3 Cu 3 3 3\n"),
+       "the units are lj: numbers without units are no Å and no g/mol; convert the file, and say to what: "
+       "structure: {units: metal}");
+  says("ITEM: UNITS\nodd\n" + frame(0, cell, "id element x y z\n1 Cu 1 1 1\n2 Cu 2 2 2\n3 Cu 3 3 3\n"),
+       "'odd' is no style of LAMMPS' units");
+  says(frame(0, cell, "id element mass x y z\n1 Cu 0 1 1 1\n2 Cu 63 2 2 2\n3 Cu 63 3 3 3\n"),
+       "the mass is 0 g/mol, but has to be above 0");
+  says(frame(0, cell, "id element mass x y z\n1 Cu 63 1 1 1\n2 Cu 65 2 2 2\n3 Cu 63 3 3 3\n"),
+       "Cu has atoms of 63 and of 65 g/mol: name them differently");
 }
 
 TEST_CASE("a dump is known by its beginning") {

@@ -115,6 +115,8 @@ says("fan_out draws neighbours for batches of single nodes, and loader: full_gra
 says("gcn needs nodes of a graph; give a dataset of type graph", T + "dataset=" + BOX, command="run")
 says("loader full_graph brings nodes of a graph; give a dataset of type graph", T + "dataset=" + BOX,
      T + "network={type: mlp, layers: [4], input: input, target: target}", command="run")
+says("loader full_graph gives every rank as many rows of the graph, and 3 ranks do not divide the 8 slices of reduce.mode ordered; start a power of "
+     "two of ranks, or take reduce.mode fast", T + "reduce={mode: ordered, micro_batches: 8}", command="run", ranks=3)
 says("loader full_graph brings all 10 samples at every step, but batch is 4; remove batch, or take loader: shuffle for batches of nodes",
      T + "batch=4", command="run")
 

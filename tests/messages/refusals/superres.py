@@ -397,9 +397,9 @@ stages:
   - simulate: {physics: cavity, rayleigh: 1e5, cells: [16, 8, 8], end_time: 1}
 """)
 table.file("solid.h5", solid())
-table.file("uneven.h5", {**solid(), "scales/y": [0.0, 0.5, 1.0, 1.2]})
+table.file("deep_uneven.h5", {**solid(), "scales/y": [0.0, 0.5, 1.0, 1.2]})
 table.file("flat.h5", {k: v for k, v in solid().items() if k != "tasks/v"})
-table.file("other.h5", {**solid(), "tasks/v": [[[[0.0] * 4] * 8] * 16] * 2})
+table.file("deep_other.h5", {**solid(), "tasks/v": [[[[0.0] * 4] * 8] * 16] * 2})
 broken = solid()
 broken["tasks/b"][1][1][2][2] = float("nan")
 table.file("broken.h5", broken)
@@ -422,10 +422,12 @@ DEEP = (SOLID, S + "aspect_ratio=2")
 says("'solid.h5' is 2 deep and this run 3: start from fields of the same domain", *DEEP, S + "aspect_ratio_y=3", S + "initial={file: solid.h5}", command="run")
 says("'solid.h5' is 2 wide and this run 4: start from fields of the same domain", SOLID, S + "aspect_ratio=4", S + "initial={file: solid.h5}", command="run")
 says("'fields.h5' is 2 wide and this run 4: start from fields of the same domain", SOLID, S + "aspect_ratio=4", S + "initial={file: fields.h5}", command="run")
-says("y of 'uneven.h5' is periodic, but its points are not equally spaced, so that its period is unknown; write the fields at equally spaced points",
-     *DEEP, S + "initial={file: uneven.h5}", command="run")
+says("y of 'deep_uneven.h5' is periodic, but its points are not equally spaced, so that its period is unknown; write the fields at equally spaced points",
+     *DEEP, S + "initial={file: deep_uneven.h5}", command="run")
+table.file("no_frame.h5", {k: (v[:0] if k.startswith("tasks/") or k == "scales/sim_time" else v) for k, v in solid().items()})
+says("'no_frame.h5' holds no frame: give fields that a run has written", *DEEP, S + "initial={file: no_frame.h5}", command="run")
 says("'flat.h5' has no field 'v' (it has: b, p, u, w)", *DEEP, S + "initial={file: flat.h5}", command="run")
-says("field 'v' of 'other.h5' has shape (2, 16, 8, 4), its coordinates ask for (2, 16, 4, 8)", *DEEP, S + "initial={file: other.h5}", command="run")
+says("field 'v' of 'deep_other.h5' has shape (2, 16, 8, 4), its coordinates ask for (2, 16, 4, 8)", *DEEP, S + "initial={file: deep_other.h5}", command="run")
 says("field 'b' of 'broken.h5' is not finite at x = 0.125, y = 1, z = 0.3125 in its last frame", *DEEP, S + "initial={file: broken.h5}", command="run",
      ranks=2)
 
