@@ -136,8 +136,10 @@ TEST_CASE("dumps that leave something open are refused") {
       dump_message(frame(0, "ITEM: BOX BOUNDS pp pp fs\n0 5\n0 5\n0 5\n", "id element x y z\n")) ==
       "FILE:5: the boundary is 'fs': only cells that are periodic (pp) in all three directions are simulated; put free "
       "surfaces between vacuum in a periodic cell");
-  CHECK(dump_message(frame(0, cell, "id element vx vy vz\n")).find("FILE:9: the columns hold no positions") == 0);
-  CHECK(dump_message(frame(0, cell, "id x y z\n")).find("FILE:9: the columns hold no species") == 0);
+  CHECK(dump_message(frame(0, cell, "id element vx vy vz\n1 Cu 1 1 1\n2 Cu 1 1 1\n3 Cu 1 1 1\n"))
+            .find("FILE:9: the columns hold no positions") == 0);
+  CHECK(dump_message(frame(0, cell, "id x y z\n1 1 1 1\n2 2 2 2\n3 3 3 3\n"))
+            .find("FILE:9: the columns hold no species") == 0);
   CHECK(dump_message(frame(0, cell, "id element x y z\n1 Cu 1 1\n2 Cu 1 1 1\n3 Cu 1 1 1\n")) ==
         "FILE:10: expected 5 columns (id element x y z), found 4");
   CHECK(dump_message(frame(0, cell, "id element x y z\n1 Cu 1 1 1\n1 Cu 2 2 2\n3 Cu 3 3 3\n")).find("FILE") == 0);
