@@ -10,7 +10,7 @@ import h5py
 import numpy as np
 
 import program
-from test_held_out_loss import CONVECTION, CROPS, FRAMES, MOLECULES, TORCH
+from test_held_out_loss import CONVECTION, CROPS, FRAMES, TORCH
 
 RANKS = 4
 TRAIN = """
@@ -37,7 +37,8 @@ CASES = {
         "flow_unet": ("superres", CONVECTION, "{type: flow_unet, features: 8, most_features: 16, ratio: [2, 2, 2]}", CROPS),
         "flow_unet_forecast": ("superres", CONVECTION, "{type: flow_unet, features: 8, most_features: 16}", FRAMES),
         "meshfree_flow_net": ("superres", CONVECTION, MESHFREE, CROPS),
-        "message_passing": ("graph", "", "{type: message_passing, layers: 3, width: 24, loss: huber, reference: bonds}", MOLECULES),
+        "message_passing": ("graph", "", "{type: message_passing, layers: 3, width: 24, loss: huber, reference: atoms}",
+                            "{type: molecules, file: FOLDER/energies.extxyz}"),
         "conv_net": ("", "", "{type: conv_net, channels: [8, 16], residual_blocks: 1, hidden: 32}",
                      "{type: hdf5, files: [FOLDER/pictures.h5], fields: [{name: image}, {name: label}]}"),
         "conv_net_bfloat16": ("", "", "{type: conv_net, channels: [8, 16], hidden: 32, precision: bfloat16}",
@@ -60,6 +61,13 @@ class SharesOfNetworks(unittest.TestCase):
         with h5py.File(os.path.join(cls.folder, "pictures.h5"), "w") as file:
             file["image"] = random.normal(size=(14, 8, 8)).astype("f4")
             file["label"] = random.integers(0, 3, size=14)
+        # Energies alone: forces would be derivatives, for which weights are read twice.
+        with open(os.path.join(cls.folder, "energies.extxyz"), "w", encoding="utf-8") as file:
+            for _ in range(14):
+                atoms = random.integers(3, 7)
+                places = np.cumsum(random.normal(scale=0.2, size=(atoms, 3)) + [1.0, 0.2, 0.1], axis=0)
+                file.write(f'{atoms}\nProperties=species:S:1:pos:R:3 energy={random.normal() - 3 * atoms:.6f} pbc="F F F"\n')
+                file.writelines(f"{random.choice(['H', 'C'])} " + " ".join(f"{x:.6f}" for x in row) + "\n" for row in places)
 
     def run_deck(self, name, plugins, stages, *words, ranks=1, code=0, **given):
         run = os.path.join(self.folder, name)
