@@ -31,17 +31,18 @@ LABEL = """
       perturbed: {frames: 100, strain: 0.03, volume: 0.04, displacement: 0.08 angstrom}
       validation: 0.2
 """
-CONVECTION = """
+CONVECTION = "".join(f"""
   - simulate:
+      name: flow_{seed}
       physics: rayleigh_benard
       rayleigh: 1e6
       aspect_ratio: 2
       cells: [64, 32]
-      initial: {noise: 0.1, seed: 1}
-      end_time: 30
+      initial: {{noise: 0.1, seed: {seed}}}
+      end_time: {end}
       sample_interval: 0.25
-      output: [{type: fields, interval: 0.25}]
-"""
+      output: [{{type: fields, interval: 0.25}}]
+""" for seed, end in ((1, 30), (2, 20)))
 POTENTIAL = ("{type: deep_potential, rcut: 5.0 angstrom, rcut_smth: 2.0 angstrom, neuron: [8, 16], axis_neuron: 4, fitting: [32, 32, 32], "
              "precision: float32, loss: {start_pref_e: 1, limit_pref_e: 1, start_pref_f: 100, limit_pref_f: 100}}")
 #: Of each the plugins, the stage before, network, data, unseen data, batch, steps, steps between validations, and where AdamW's grid of rates begins.
@@ -52,9 +53,8 @@ CASES = {
     "deep_potential": dict(plugins="md, deepmd", before=LABEL, network=POTENTIAL, data='{type: deepmd_npy, systems: ["BEFORE/label/train"]}',
                            unseen='{type: deepmd_npy, systems: ["BEFORE/label/validation"]}', batch=4, steps=300, every=10, first=1e-3),
     "flow_unet": dict(plugins="superres", before=CONVECTION, network="{type: flow_unet, features: 8, most_features: 32}",
-                      data='{type: snapshots, data: ["BEFORE/simulate/fields.h5"], history: 2, end_time: 22}',
-                      unseen='{type: snapshots, data: ["BEFORE/simulate/fields.h5"], history: 2, start_time: 22}', batch=8, steps=200, every=10,
-                      first=1e-3),
+                      data='{type: snapshots, data: ["BEFORE/flow_1/fields.h5"], history: 2}',
+                      unseen='{type: snapshots, data: ["BEFORE/flow_2/fields.h5"], history: 2}', batch=8, steps=200, every=10, first=1e-3),
 }
 #: The grid of an optimizer begins at this multiple of AdamW's.
 BEGIN = {"adamw": 1.0, "schedule_free_adamw": 1.0, "soap": 1.0, "muon": 3.0}

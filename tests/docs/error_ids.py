@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """docs/errors.md lists every identifier of a message, and no other: error_ids.py ROOT [--write].
 
-An identifier stands as a literal where a KeyError is thrown or a part of the deck is read (deck::about_key); of one that is thrown
+An identifier stands as a literal where a KeyError is thrown, species are sought in a model (model_species), or a part of the deck is read (deck::about_key); of one that is thrown
 the list has the text, of one that is read what can be said of any text. --write brings the list up to date.
 """
 
@@ -15,6 +15,7 @@ import templates  # noqa: E402
 
 FOLDERS = ("core", "plugins", "apps")
 THROWN, READ = re.compile(r"\bKeyError\(\s*\"([^\"]+)\""), re.compile(r"\babout_key\(\s*\"([^\"]+)\"")
+SOUGHT = re.compile(r"\bmodel_species\(\s*\"([^\"]+)\"")
 FORM = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)+")
 BEGIN, END = "<!-- identifiers -->\n", "<!-- end of identifiers -->\n"
 
@@ -42,6 +43,8 @@ def used(root):
     for source in sources(root):
         for m in READ.finditer(source):
             found.setdefault(m.group(1), set())
+        for m in SOUGHT.finditer(source):
+            found.setdefault(m.group(1), set()).add("species '{}' is not known to {}; it knows: {}")
         for m in THROWN.finditer(source):
             found.setdefault(m.group(1), set()).add(text_behind(source, m.end()))
     return {name: " / ".join(sorted(t for t in texts if t)) for name, texts in found.items()}

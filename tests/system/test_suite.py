@@ -180,6 +180,12 @@ class Suite(unittest.TestCase):
         _, found = self.closed("oc20", "learning_rate={type: cosine, start: 0.01}")  # which falls at no step
         self.assertEqual(found, [f"there is no opt_learning_rate_decay_{key}; exactly one is asked for" for key in ("boundary_steps", "factor")])
 
+    def test_keys_of_later_optimizers(self):
+        for optimizer, keys in (("{type: muon, momentum: 0.8}", {"opt_name": "muon", "opt_momentum": 0.8, "opt_eps": 1e-7, "opt_weight_decay": 0.1}),
+                                ("{type: lion, betas: [0.8, 0.9]}", {"opt_name": "lion", "opt_betas": [0.8, 0.9], "opt_weight_decay": 0.0})):
+            values, _ = self.closed("deepcam", "optimizer=" + optimizer)
+            self.assertEqual({key: values.get(key) for key in keys}, keys)
+
     def test_the_best_figure_outlives_a_restart(self):
         """A training that is stopped behind its best validation and goes on says that one, not the best after the restart."""
         folder = program.fresh("suite_restart")

@@ -6,7 +6,13 @@
 #include "core/deck/describe.hpp"
 #include "core/train/optimizers/adam.hpp"
 #include "core/train/optimizers/layerwise.hpp"
+#include "core/train/optimizers/lion.hpp"
+#include "core/train/optimizers/muon.hpp"
+#include "core/train/optimizers/nadam.hpp"
+#include "core/train/optimizers/rmsprop.hpp"
+#include "core/train/optimizers/schedule_free.hpp"
 #include "core/train/optimizers/sgd.hpp"
+#include "core/train/optimizers/soap.hpp"
 
 namespace cambium::train {
 
@@ -29,34 +35,45 @@ struct Dropout {
   }
 };
 
-template <class P>
-void log_adam(const deck::Node& keys, MlLog& log, const Registry& registry) {
-  const auto p = deck::read<P>(keys, &registry);
-  nlohmann::json betas = nlohmann::json::array();  // nvcc 13 loses a list in braces that stands in a template
-  betas.push_back(p.beta1);
-  betas.push_back(p.beta2);
-  log.event("opt_betas", betas);
-  log.event("opt_eps", p.epsilon);
-  log.event("opt_weight_decay", p.weight_decay);
+/// nvcc 13 loses a list in braces that stands in a template.
+Json pair_of(double first, double second) {
+  Json both = Json::array();
+  both.push_back(first);
+  both.push_back(second);
+  return both;
 }
 
+/// What an optimizer has of the rules' keys.
 template <class P>
-void log_momentum(const deck::Node& keys, MlLog& log, const Registry& registry) {
+void log_keys(const deck::Node& keys, MlLog& log, const Registry& registry) {
   const auto p = deck::read<P>(keys, &registry);
-  log.event("opt_momentum", p.momentum);
+  if constexpr (requires { p.beta1; }) log.event("opt_betas", pair_of(p.beta1, p.beta2));
+  if constexpr (requires { p.betas; }) log.event("opt_betas", pair_of(p.betas[0], p.betas[1]));
+  if constexpr (requires { p.epsilon; }) log.event("opt_eps", p.epsilon);
+  if constexpr (requires { p.eps; }) log.event("opt_eps", p.eps);
+  if constexpr (requires { p.momentum; }) log.event("opt_momentum", p.momentum);
   log.event("opt_weight_decay", p.weight_decay);
 }
 
 void log_optimizer(const deck::Choice<Optimizer>& optimizer, MlLog& log, const Registry& registry) {
   const auto& type = optimizer.type;
   log.event("opt_name", name_of(type));
-  if (type == "adam") log_adam<Adam::Params>(optimizer.node, log, registry);
-  if (type == "adamw") log_adam<AdamW::Params>(optimizer.node, log, registry);
-  if (type == "split_adamw") log_adam<SplitAdamW::Params>(optimizer.node, log, registry);
-  if (type == "lamb") log_adam<Lamb::Params>(optimizer.node, log, registry);
-  if (type == "sgd") log_momentum<Sgd::Params>(optimizer.node, log, registry);
-  if (type == "split_sgd") log_momentum<SplitSgd::Params>(optimizer.node, log, registry);
-  if (type == "lars") log_momentum<Lars::Params>(optimizer.node, log, registry);
+  const auto of = [&]<class O>(const char* name) {
+    if (type == name) log_keys<typename O::Params>(optimizer.node, log, registry);
+  };
+  of.operator()<Adam>("adam");
+  of.operator()<AdamW>("adamw");
+  of.operator()<SplitAdamW>("split_adamw");
+  of.operator()<NAdam>("nadam");
+  of.operator()<ScheduleFreeAdamW>("schedule_free_adamw");
+  of.operator()<Lamb>("lamb");
+  of.operator()<Soap>("soap");
+  of.operator()<Lion>("lion");
+  of.operator()<Sgd>("sgd");
+  of.operator()<SplitSgd>("split_sgd");
+  of.operator()<RmsProp>("rmsprop");
+  of.operator()<Muon>("muon");
+  of.operator()<Lars>("lars");
 }
 
 /// For the rules of deepcam the factor is that of the last rate of the warm-up over its first, and opt_lr the first; a

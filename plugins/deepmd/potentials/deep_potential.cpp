@@ -9,6 +9,7 @@
 #include "core/base/key_error.hpp"
 #include "core/deck/about_key.hpp"
 #include "core/io/model_seal.hpp"
+#include "core/pair/model_species.hpp"
 #include "plugins/deepmd/model/citations.hpp"
 
 namespace cambium::deepmd {
@@ -84,14 +85,9 @@ void DeepPotential::bind(std::span<const Species> species) {
     const DeepPotentialModel& model = member.engine->model();
     member.model_type = View<int*>("deep_potential: model types", species.size());
     auto types = Kokkos::create_mirror_view(member.model_type);
-    for (std::size_t k = 0; k < species.size(); ++k) {
-      const auto found = std::find(model.type_map.begin(), model.type_map.end(), species[k].symbol);
-      if (found == model.type_map.end())
-        throw KeyError("deep_potential.species.unknown", "model",
-                       fmt::format("species '{}' is not known to the model {}; it knows: {}", species[k].symbol,
-                                   model.source, fmt::join(model.type_map, ", ")));
-      types(k) = static_cast<int>(found - model.type_map.begin());
-    }
+    std::ranges::copy(
+        model_species("deep_potential.species.unknown", "model", "the model " + model.source, species, model.type_map),
+        types.data());
     Kokkos::deep_copy(member.model_type, types);
   }
 }

@@ -22,8 +22,7 @@ void MessageEngine::compute(const Particles& particles, const NeighborList& list
                             const std::vector<int>& species, const ForceRequest& request, ForceOutput& out) {
   start(particles, species);
   edges_.find(particles, list, model_.cutoff);
-  f_ = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), out.f);
-  if (request.per_atom) atom_virial_ = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), out.atom_virial);
+  EdgeForces results(request, out);
   const int n = particles.nlocal;
   for (std::size_t k = 0; k < layers_.size(); ++k) {
     send(k, particles, ghosts);
@@ -32,15 +31,14 @@ void MessageEngine::compute(const Particles& particles, const NeighborList& list
     layers_[k].vector = vector_;
     mixing_.forward(model_, model_.layers[k], n, scalar_.data(), vector_.data());
   }
-  read_out(particles, request, out);
+  read_out(n, results);
   for (std::size_t k = layers_.size(); k-- > 0;) {
     mixing_.backward(model_, model_.layers[k], n, layers_[k].scalar.data(), layers_[k].vector.data(),
                      scalar_gradient_.data(), vector_gradient_.data());
-    messages_backward(k, particles, request, out);
+    messages_backward(k, particles, results);
     if (k > 0) sender_backward(k, particles, ghosts);
   }
-  Kokkos::deep_copy(out.f, f_);
-  if (request.per_atom) Kokkos::deep_copy(out.atom_virial, atom_virial_);
+  results.finish();
 }
 
 void MessageEngine::send(std::size_t k, const Particles& particles, GhostExchange& ghosts) {
@@ -89,8 +87,7 @@ void MessageEngine::receive(std::size_t k, int atoms) {
   }
 }
 
-void MessageEngine::read_out(const Particles& particles, const ForceRequest& request, ForceOutput& out) {
-  const int n = particles.nlocal;
+void MessageEngine::read_out(int n, EdgeForces& results) {
   const std::size_t half = index(model_.readout_in.out);
   work_.resize(index(n) * half);
   active_.resize(work_.size());
@@ -103,14 +100,8 @@ void MessageEngine::read_out(const Particles& particles, const ForceRequest& req
   scalar_gradient_.resize(scalar_.size());
   model_.readout_in.layer().input_gradient(n, back.data(), scalar_gradient_.data());
   vector_gradient_.assign(vector_.size(), 0.0);
-  if (!request.totals && !request.per_atom) return;
-  const auto energy = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), out.atom_energy);
-  for (int i = 0; i < n; ++i) {
-    const double e = model_.free_energy[index(species_[index(i)])] + model_.scale * share[index(i)];
-    out.energy += e;
-    if (request.per_atom) energy(i) += e;
-  }
-  if (request.per_atom) Kokkos::deep_copy(out.atom_energy, energy);
+  for (int i = 0; i < n; ++i)
+    results.add_energy(i, model_.free_energy[index(species_[index(i)])] + model_.scale * share[index(i)]);
 }
 
 void MessageEngine::edge_backward(std::size_t k, int atom, int edge, const double* f, const double* slope,
@@ -141,8 +132,7 @@ void MessageEngine::edge_backward(std::size_t k, int atom, int edge, const doubl
   for (int x = 0; x < 3; ++x) gradient[x] = along * n[x] + (turn[x] - radial * n[x]) / r;
 }
 
-void MessageEngine::messages_backward(std::size_t k, const Particles& particles, const ForceRequest& request,
-                                      ForceOutput& out) {
+void MessageEngine::messages_backward(std::size_t k, const Particles& particles, EdgeForces& results) {
   const std::size_t said = index(model_.said());
   if (k > 0) sent_gradient_.resize(particles.total(), layers_[k].sent.width());
   for (int i = 0; i < particles.nlocal; ++i) {
@@ -153,7 +143,7 @@ void MessageEngine::messages_backward(std::size_t k, const Particles& particles,
       edge_backward(k, i, e, filters_.values() + index(e - begin) * said, filters_.slopes() + index(e - begin) * said,
                     gradient);
       for (int x = 0; x < 3; ++x) vector[x] = edges_.length[index(e)] * edges_.direction[3 * index(e) + index(x)];
-      add_force(i, edges_.neighbour[index(e)], gradient, vector, request, out);
+      results.add_edge(i, edges_.neighbour[index(e)], gradient, vector);
     }
   }
 }
@@ -177,23 +167,6 @@ void MessageEngine::sender_backward(std::size_t k, const Particles& particles, G
   layer.sender_out.layer().input_gradient(n, said_.data(), work_.data());
   times_slope(Activation::silu, std::ssize(hidden), hidden.data(), active_.data(), work_.data());
   layer.sender_in.layer().input_gradient(n, work_.data(), scalar_gradient_.data(), true);
-}
-
-void MessageEngine::add_force(int i, int j, const double gradient[3], const double vector[3],
-                              const ForceRequest& request, ForceOutput& out) {
-  for (int a = 0; a < 3; ++a) {
-    f_(i, a) -= gradient[a];
-    f_(j, a) += gradient[a];
-  }
-  if (!request.totals && !request.per_atom) return;
-  for (int a = 0; a < 3; ++a)
-    for (int b = 0; b < 3; ++b) {
-      const double w = -gradient[a] * vector[b];
-      out.virial[3 * a + b] += w;
-      if (!request.per_atom) continue;
-      atom_virial_(i, 3 * a + b) += 0.5 * w;
-      atom_virial_(j, 3 * a + b) += 0.5 * w;
-    }
 }
 
 double MessageEngine::bytes_per_atom() const {

@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "core/pair/atom_edges.hpp"
-#include "core/pair/forces.hpp"
+#include "core/pair/edge_forces.hpp"
 #include "core/pair/node_features.hpp"
 #include "plugins/graph/messages/edge_filters.hpp"
 #include "plugins/graph/messages/message_model.hpp"
@@ -35,13 +35,11 @@ class MessageEngine {
   void start(const Particles& particles, const std::vector<int>& species);
   void send(std::size_t k, const Particles& particles, GhostExchange& ghosts);
   void receive(std::size_t k, int atoms);
-  void read_out(const Particles& particles, const ForceRequest& request, ForceOutput& out);
-  void messages_backward(std::size_t k, const Particles& particles, const ForceRequest& request, ForceOutput& out);
+  void read_out(int atoms, EdgeForces& results);
+  void messages_backward(std::size_t k, const Particles& particles, EdgeForces& results);
   /// Derivatives by what the neighbour sent and by the vector from it, of one edge.
   void edge_backward(std::size_t k, int atom, int edge, const double* filter, const double* slope, double gradient[3]);
   void sender_backward(std::size_t k, const Particles& particles, GhostExchange& ghosts);
-  void add_force(int i, int j, const double gradient[3], const double vector[3], const ForceRequest& request,
-                 ForceOutput& out);
 
   MessageModel model_;
   AtomEdges edges_;
@@ -53,8 +51,6 @@ class MessageEngine {
   std::vector<double> scalar_gradient_, vector_gradient_;  ///< of the energy by them, in units of the model's scale
   NodeFeatures<double> sent_gradient_;
   std::vector<double> said_, active_, work_;
-  HostView<double* [3]> f_;
-  HostView<double* [9]> atom_virial_;
 };
 
 }  // namespace cambium::graph

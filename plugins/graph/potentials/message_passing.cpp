@@ -3,10 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-
-#include "core/base/key_error.hpp"
 #include "core/deck/about_key.hpp"
+#include "core/pair/model_species.hpp"
 
 namespace cambium::graph {
 
@@ -27,14 +25,8 @@ void MessagePotential::bind(std::span<const Species> species) {
   species_.clear();
   if (!engine_) return;
   const MessageModel& model = engine_->model();
-  for (const auto& one : species) {
-    const auto found = std::find(model.symbols.begin(), model.symbols.end(), one.symbol);
-    if (found == model.symbols.end())
-      throw KeyError("message_passing.species.unknown", "model",
-                     fmt::format("species '{}' is not known to the model {}; it knows: {}", one.symbol, model.source,
-                                 fmt::join(model.symbols, ", ")));
-    species_.push_back(static_cast<int>(found - model.symbols.begin()));
-  }
+  species_ =
+      model_species("message_passing.species.unknown", "model", "the model " + model.source, species, model.symbols);
 }
 
 void MessagePotential::compute(const Particles& particles, const NeighborList& list, GhostExchange& ghosts,

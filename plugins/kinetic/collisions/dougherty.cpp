@@ -138,8 +138,7 @@ void Dougherty::act_on(Solver& solver, double dt) {
   for (int& first = kernel.nodes.first; first < all; first += batch) {
     const int cells = std::min(batch, all - first);
     Kokkos::parallel_for("kinetic: Dougherty collisions", NodePolicy(cells * nodes, threads_of_a_node()), kernel);
-    substeps_ =
-        std::max(substeps_, require_fine(kernel.outcomes, cells * nodes, nodes, first, grid_, {&species_, &species_}));
+    require_fine(kernel.outcomes, cells * nodes, nodes, first, grid_, {&species_, &species_});
     Kokkos::parallel_for("kinetic: changes by collisions",
                          PackRange(0, std::int64_t{cells} * op_.cells * kernel.nodes.parts()), kernel.nodes);
   }
@@ -168,7 +167,6 @@ double Dougherty::explicit_steps(const std::vector<double>& moments, double dt) 
 
 void Dougherty::act(Solver& solver, double dt) {
   const Region region("Dougherty collisions", WorkKind::elementwise);
-  substeps_ = 0;
   in_precision(solver, [&](auto number) { act_on<decltype(number)>(solver, dt); });
 }
 

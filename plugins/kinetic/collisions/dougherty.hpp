@@ -28,7 +28,6 @@ class Dougherty {
   /// Collisions during dt act on slot 0, where it is (Solver::changed is left to the caller). NumericalError where
   /// density or temperature is not positive.
   void act(Solver& solver, double dt);
-  int substeps() const { return substeps_; }  ///< most of any cell, in the last call
   /// The same, implicit in velocity.
   void act_implicitly(Solver& solver, double dt);
   void set_frequency(std::vector<double> frequency) { frequency_ = std::move(frequency); }
@@ -58,7 +57,6 @@ class Dougherty {
   std::vector<std::vector<int>> groups_;  ///< velocity exponents
   std::vector<std::array<int, 2>> mode_;
   DoughertyOperator op_;
-  int substeps_ = 0;
 };
 
 }  // namespace cambium::kinetic

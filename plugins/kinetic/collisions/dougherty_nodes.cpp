@@ -36,10 +36,9 @@ DoughertyNodes<T> nodes_of(const Solver& solver, const Dougherty& d, int cells) 
 template DoughertyNodes<double> nodes_of<double>(const Solver&, const Dougherty&, int);
 template DoughertyNodes<float> nodes_of<float>(const Solver&, const Dougherty&, int);
 
-int require_fine(const View<NodeOutcome*>& outcomes, int count, int nodes, int first, const PhaseGrid& grid,
-                 const std::array<const CollidingSpecies*, 2>& species) {
+void require_fine(const View<NodeOutcome*>& outcomes, int count, int nodes, int first, const PhaseGrid& grid,
+                  const std::array<const CollidingSpecies*, 2>& species) {
   const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), outcomes);
-  int most = 0;
   for (int k = 0; k < count; ++k) {
     const NodeOutcome& found = host(k);
     const int cell = first + k / nodes;
@@ -49,9 +48,7 @@ int require_fine(const View<NodeOutcome*>& outcomes, int count, int nodes, int f
           fmt::format("collisions: operator 'dougherty' needs {:.2g} sub-steps in a step, by its frequency in cell {}; "
                       "give scheme: implicit, which takes one step at any frequency, or lower 'frequency'",
                       found.a, place_of_cell(grid, cell)));
-    most = std::max(most, found.steps);
   }
-  return most;
 }
 
 }  // namespace cambium::kinetic

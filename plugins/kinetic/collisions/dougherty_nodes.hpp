@@ -146,10 +146,9 @@ inline int cells_at_once(int all, int nodes, double bytes) {
   return std::clamp(cells, 1, std::max(1, all));
 }
 
-/// NumericalError for the first node that could not go on, naming its species and cell; otherwise the most sub-steps of
-/// any.
-int require_fine(const View<NodeOutcome*>& outcomes, int count, int nodes, int first, const PhaseGrid& grid,
-                 const std::array<const CollidingSpecies*, 2>& species);
+/// NumericalError for the first node that could not go on, naming its species and cell.
+void require_fine(const View<NodeOutcome*>& outcomes, int count, int nodes, int first, const PhaseGrid& grid,
+                  const std::array<const CollidingSpecies*, 2>& species);
 
 inline int threads_of_a_node() { return device_is_host ? 1 : 256; }
 

@@ -13,7 +13,6 @@ class VolumeExchange {
 
   /// The source of unit rate is what slot 1 holds.
   void take_source();
-  bool has_source() const { return source_.size() > 0; }
   /// c times the source into f[out] and `fresh`. Returns its flow, per unit of c: this rank's share, as below.
   Flow add_source(int out, double c, std::vector<double>& fresh);
   /// f[out] -= c rate f[in], a rate per cell of configuration space. Returns what is lost.

@@ -18,9 +18,6 @@ struct BasisInfo {
   std::vector<std::vector<int>> exponents;               ///< [mode][dimension]
   std::vector<std::vector<int>> conf_exponents;          ///< [conf mode][dimension]
   int multiplications = 0, additions = 0, nonzeros = 0;  ///< per cell and right-hand side, each face once
-
-  int degree_x() const { return order; }
-  int degree_v() const { return tensor ? order : 2; }
 };
 
 /// Values of the acceleration's fields in this rank's cells of configuration space, PhaseGrid::local_conf order:

@@ -79,13 +79,11 @@ void Passes<T>::compute(const Particles& particles, const NeighborList& list, Gh
   edges_.find(particles, list, model_.cutoff);
   set_harmonics();
   energy_.assign(static_cast<std::size_t>(particles.nlocal), 0.0);
-  f_ = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), out.f);
-  if (request.per_atom) atom_virial_ = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), out.atom_virial);
+  EdgeForces results(request, out);
   for (std::size_t k = 0; k < layers_.size(); ++k) forward(k, particles, ghosts);
-  for (std::size_t k = layers_.size(); k-- > 0;) backward(k, particles, ghosts, request, out);
-  add_energies(particles, request, out);
-  Kokkos::deep_copy(out.f, f_);
-  if (request.per_atom) Kokkos::deep_copy(out.atom_virial, atom_virial_);
+  for (std::size_t k = layers_.size(); k-- > 0;) backward(k, particles, ghosts, results);
+  add_energies(particles.nlocal, results);
+  results.finish();
 }
 
 template <class T>
@@ -172,13 +170,12 @@ void Passes<T>::back_to_sums(std::size_t k, Block block) {
 }
 
 template <class T>
-void Passes<T>::backward(std::size_t k, const Particles& particles, GhostExchange& ghosts, const ForceRequest& request,
-                         ForceOutput& out) {
+void Passes<T>::backward(std::size_t k, const Particles& particles, GhostExchange& ghosts, EdgeForces& results) {
   if (k > 0) sent_gradient_.resize(particles.total(), layers_[k].up.outputs());
   for (int first = 0; first < particles.nlocal; first += block_size) {
     const Block block{first, std::min(block_size, particles.nlocal - first)};
     back_to_sums(k, block);
-    for (int i = 0; i < block.count; ++i) edge_forces(k, first + i, sums_.row(i), request, out);
+    for (int i = 0; i < block.count; ++i) edge_forces(k, first + i, sums_.row(i), results);
   }
   if (k == 0) return;
   sent_gradient_.from_ghosts(particles, ghosts);
@@ -186,8 +183,7 @@ void Passes<T>::backward(std::size_t k, const Particles& particles, GhostExchang
 }
 
 template <class T>
-void Passes<T>::edge_forces(std::size_t k, int i, const T* sum_gradient, const ForceRequest& request,
-                            ForceOutput& out) {
+void Passes<T>::edge_forces(std::size_t k, int i, const T* sum_gradient, EdgeForces& results) {
   Layer& layer = layers_[k];
   const int begin = edges_.begin(i), end = edges_.end(i);
   const std::size_t weights = static_cast<std::size_t>(layer.radial.outputs()), harmonics = harmonics_of(model_);
@@ -208,41 +204,16 @@ void Passes<T>::edge_forces(std::size_t k, int i, const T* sum_gradient, const F
       for (std::size_t a = 0; a < 3; ++a)
         gradient[a] += static_cast<double>(harmonics_gradient_[h]) * static_cast<double>(slope[3 * h + a]) / r;
     const double vector[3] = {r * n[0], r * n[1], r * n[2]};
-    add_force(i, j, gradient, vector, request, out);
+    results.add_edge(i, j, gradient, vector);
   }
 }
 
 template <class T>
-void Passes<T>::add_force(int i, int j, const double gradient[3], const double vector[3], const ForceRequest& request,
-                          ForceOutput& out) {
-  for (int a = 0; a < 3; ++a) {
-    f_(i, a) -= gradient[a];
-    f_(j, a) += gradient[a];
+void Passes<T>::add_energies(int atoms, EdgeForces& results) {
+  for (int i = 0; i < atoms; ++i) {
+    const double free = model_.atomic_energies[static_cast<std::size_t>(species_[static_cast<std::size_t>(i)])];
+    results.add_energy(i, free + model_.scale * energy_[static_cast<std::size_t>(i)] + model_.shift);
   }
-  if (!request.totals && !request.per_atom) return;
-  for (int a = 0; a < 3; ++a)
-    for (int b = 0; b < 3; ++b) {
-      const double w = -gradient[a] * vector[b];
-      out.virial[3 * a + b] += w;
-      if (!request.per_atom) continue;
-      atom_virial_(i, 3 * a + b) += 0.5 * w;
-      atom_virial_(j, 3 * a + b) += 0.5 * w;
-    }
-}
-
-template <class T>
-void Passes<T>::add_energies(const Particles& particles, const ForceRequest& request, ForceOutput& out) {
-  if (!request.totals && !request.per_atom) return;
-  for (int i = 0; i < particles.nlocal; ++i) {
-    double& energy = energy_[static_cast<std::size_t>(i)];
-    energy = model_.atomic_energies[static_cast<std::size_t>(species_[static_cast<std::size_t>(i)])] +
-             model_.scale * energy + model_.shift;
-    out.energy += energy;
-  }
-  if (!request.per_atom) return;
-  const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), out.atom_energy);
-  for (int i = 0; i < particles.nlocal; ++i) host(i) += energy_[static_cast<std::size_t>(i)];
-  Kokkos::deep_copy(out.atom_energy, host);
 }
 
 template <class T>

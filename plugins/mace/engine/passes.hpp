@@ -1,5 +1,6 @@
 #pragma once
 #include "core/pair/atom_edges.hpp"
+#include "core/pair/edge_forces.hpp"
 #include "core/pair/node_features.hpp"
 #include "plugins/mace/engine/contraction.hpp"
 #include "plugins/mace/engine/convolution.hpp"
@@ -46,16 +47,13 @@ class Passes final : public Engine {
   void sum_over_neighbours(std::size_t k, int i, T* sum);
   void update(std::size_t k, Block block);
   void read_energy(std::size_t k, int i);
-  void backward(std::size_t k, const Particles& particles, GhostExchange& ghosts, const ForceRequest& request,
-                ForceOutput& out);
+  void backward(std::size_t k, const Particles& particles, GhostExchange& ghosts, EdgeForces& results);
   /// Gradient with respect to the sums over neighbours from that with respect to the features after interaction `k`;
   /// the skip connection's part is added to the features before it.
   void back_to_sums(std::size_t k, Block block);
   /// Forces of the edges of atom `i`, and gradients of what its neighbours sent.
-  void edge_forces(std::size_t k, int i, const T* sum_gradient, const ForceRequest& request, ForceOutput& out);
-  void add_force(int i, int j, const double gradient[3], const double vector[3], const ForceRequest& request,
-                 ForceOutput& out);
-  void add_energies(const Particles& particles, const ForceRequest& request, ForceOutput& out);
+  void edge_forces(std::size_t k, int i, const T* sum_gradient, EdgeForces& results);
+  void add_energies(int atoms, EdgeForces& results);
 
   MaceModel model_;
   AtomEdges edges_;
@@ -64,14 +62,12 @@ class Passes final : public Engine {
   std::vector<int> species_;           ///< of owned atoms and ghosts
   std::vector<std::vector<T>> first_;  ///< of each species: what it sends in the first interaction
   NodeFeatures<T> embedding_;          ///< of each atom, before the first interaction
-  std::vector<double> energy_;         ///< eV, of owned atoms
+  std::vector<double> energy_;         ///< of owned atoms, in units of the model's scale
   std::vector<T> harmonics_;           ///< of each edge
   std::vector<T> slopes_;              ///< of the same, of three
   std::vector<T> harmonics_gradient_;
   NodeFeatures<T> sums_, products_, other_;  ///< of the atoms of a block
   std::vector<double> read_, read_gradient_;
-  HostView<double* [3]> f_;
-  HostView<double* [9]> atom_virial_;
 };
 
 extern template class Passes<double>;

@@ -3,10 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-
-#include "core/base/key_error.hpp"
 #include "core/deck/about_key.hpp"
+#include "core/pair/model_species.hpp"
 
 namespace cambium::mace {
 
@@ -26,14 +24,7 @@ void Mace::bind(std::span<const Species> species) {
   species_.clear();
   if (!engine_) return;
   const MaceModel& model = engine_->model();
-  for (const auto& one : species) {
-    const auto found = std::find(model.symbols.begin(), model.symbols.end(), one.symbol);
-    if (found == model.symbols.end())
-      throw KeyError("mace.species.unknown", "model",
-                     fmt::format("species '{}' is not known to the MACE model {}; it knows: {}", one.symbol,
-                                 model.source, fmt::join(model.symbols, ", ")));
-    species_.push_back(static_cast<int>(found - model.symbols.begin()));
-  }
+  species_ = model_species("mace.species.unknown", "model", "the MACE model " + model.source, species, model.symbols);
 }
 
 void Mace::compute(const Particles& particles, const NeighborList& list, GhostExchange& ghosts,

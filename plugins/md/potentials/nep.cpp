@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "core/base/key_error.hpp"
 #include "core/deck/about_key.hpp"
+#include "core/pair/model_species.hpp"
 #include "core/plugin/check.hpp"
 #include "plugins/md/nep/nep_atom.hpp"
 #include "plugins/md/potentials/host_parts.hpp"
@@ -49,15 +49,9 @@ Nep::Nep(const Params& params, Context& context) : params_(params) {
 
 void Nep::bind(std::span<const Species> species) {
   model_type_.clear();
-  if (model_.symbols.empty()) return;
-  for (const auto& one : species) {
-    const auto found = std::find(model_.symbols.begin(), model_.symbols.end(), one.symbol);
-    if (found == model_.symbols.end())
-      throw KeyError("nep.species.unknown", "file",
-                     fmt::format("nep: species '{}' is not known to {}; it knows: {}", one.symbol, params_.file,
-                                 fmt::join(model_.symbols, ", ")));
-    model_type_.push_back(static_cast<int>(found - model_.symbols.begin()));
-  }
+  const auto& symbols = model_.symbols;
+  if (!symbols.empty())
+    model_type_ = model_species("nep.species.unknown", "file", "the potential " + params_.file, species, symbols);
 }
 
 void Nep::compute(const Particles& particles, const NeighborList& list, GhostExchange&, const ForceRequest& request,

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <set>
 
-#include "core/base/key_error.hpp"
 #include "core/deck/about_key.hpp"
+#include "core/pair/model_species.hpp"
 #include "core/plugin/check.hpp"
 #include "plugins/md/pace/pace_atoms.hpp"
 #include "plugins/md/potentials/host_parts.hpp"
@@ -66,15 +66,8 @@ Pace::Pace(const Params& params, Context& context) : params_(params) {
 void Pace::bind(std::span<const Species> species) {
   model_type_.clear();
   const auto& symbols = model_.file.symbols;
-  if (symbols.empty()) return;
-  for (const auto& one : species) {
-    const auto found = std::find(symbols.begin(), symbols.end(), one.symbol);
-    if (found == symbols.end())
-      throw KeyError("pace.species.unknown", "file",
-                     fmt::format("pace: species '{}' is not known to {}; it knows: {}", one.symbol, params_.file,
-                                 fmt::join(symbols, ", ")));
-    model_type_.push_back(static_cast<int>(found - symbols.begin()));
-  }
+  if (!symbols.empty())
+    model_type_ = model_species("pace.species.unknown", "file", "the potential " + params_.file, species, symbols);
 }
 
 void Pace::compute(const Particles& particles, const NeighborList& list, GhostExchange&, const ForceRequest& request,

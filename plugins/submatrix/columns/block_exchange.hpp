@@ -22,7 +22,6 @@ class ColumnSet {
   ColumnSet(const BlockColumns& own, BlockColumns remote) : own_(&own), remote_(std::move(remote)) {}
   /// The column; InternalError when this rank neither owns nor fetched it.
   BlockColumn operator()(int column) const;
-  std::int64_t remote_bytes() const { return remote_.bytes(); }
 
  private:
   const BlockColumns* own_;

@@ -9,6 +9,8 @@
 
 #include "core/base/key_error.hpp"
 #include "core/deck/about_key.hpp"
+#include "core/pair/edge_forces.hpp"
+#include "core/pair/model_species.hpp"
 
 namespace cambium::torch_potential {
 
@@ -97,46 +99,22 @@ void TorchScript::examine(Check& check) {
 
 void TorchScript::bind(std::span<const Species> species) {
   type_.clear();
-  if (!archive_) return;
-  for (const auto& one : species) {
-    const auto found = std::find(species_.begin(), species_.end(), one.symbol);
-    if (found == species_.end())
-      throw KeyError("torch_script.species.unknown", "model",
-                     fmt::format("species '{}' is not known to the archive {}; it knows: {}", one.symbol, params_.model,
-                                 fmt::join(species_, ", ")));
-    type_.push_back(static_cast<int>(found - species_.begin()));
-  }
+  if (archive_)
+    type_ = model_species("torch_script.species.unknown", "model", "the archive " + params_.model, species, species_);
 }
 
 void TorchScript::add(const Edges& edges, const ArchiveAnswer& answer, const ForceRequest& request,
                       ForceOutput& out) const {
-  const auto f = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), out.f);
-  auto energy = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), out.atom_energy);
-  auto virial = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), out.atom_virial);
-  for (std::size_t i = 0; i < answer.energy.size(); ++i) {
-    out.energy += answer.energy[i] * energy_;
-    if (request.per_atom) energy(edges.row[i]) += answer.energy[i] * energy_;
-  }
+  EdgeForces results(request, out);
+  for (std::size_t i = 0; i < answer.energy.size(); ++i) results.add_energy(edges.row[i], answer.energy[i] * energy_);
   for (std::size_t e = 0; e < edges.graph.centre.size(); ++e) {
     const int i = edges.row[static_cast<std::size_t>(edges.graph.centre[e])];
     const int j = edges.row[static_cast<std::size_t>(edges.graph.neighbour[e])];
-    for (std::size_t a = 0; a < 3; ++a) {
-      const double g = answer.gradient[3 * e + a] * (energy_ / length_);
-      f(i, a) += g;
-      f(j, a) -= g;
-      for (std::size_t b = 0; b < 3; ++b) {
-        const double w = -g * edges.graph.vector[3 * e + b];
-        out.virial[3 * a + b] += w;
-        if (!request.per_atom) continue;
-        virial(i, 3 * a + b) += 0.5 * w;
-        virial(j, 3 * a + b) += 0.5 * w;
-      }
-    }
+    double gradient[3];
+    for (std::size_t a = 0; a < 3; ++a) gradient[a] = answer.gradient[3 * e + a] * (energy_ / length_);
+    results.add_edge(j, i, gradient, edges.graph.vector.data() + 3 * e);
   }
-  Kokkos::deep_copy(out.f, f);
-  if (!request.per_atom) return;
-  Kokkos::deep_copy(out.atom_energy, energy);
-  Kokkos::deep_copy(out.atom_virial, virial);
+  results.finish();
 }
 
 void TorchScript::require_sound(const ArchiveGraph& graph, Context& context) {

@@ -55,10 +55,8 @@ class SavedTensors : public Keeper {
   const std::vector<Slot>& slots() const { return slots_; }
   /// Nothing is known yet of who reads what: a pass over a few samples tells.
   bool wants_probe() const { return slots_.empty() && params_.keep == ActivationParams::Keep::compressed; }
-  /// Most bytes kept for backward passes at one time; the same with the array that is being read; and without
-  /// compression.
+  /// Most bytes kept for backward passes at one time; and without compression.
   double peak() const { return peak_; }
-  double reading_peak() const { return reading_peak_; }
   double plain_peak() const { return plain_peak_; }
   /// Most bytes allocated beyond those at the beginning of a pass: by Torch, and for encoded arrays.
   double allocated_peak() const { return allocated_peak_; }
