@@ -50,9 +50,9 @@ class Attention {
 };
 
 /// `features` are the rows of random_features() for favor, empty for the other types.
-///  softmax   softmax(q k / sqrt(n)), all weights at once: stores positions^2 values
-///  two_pass  the same up to rounding, by blocks of keys with running maximum and sum (Milakov and Gimelshein 2018);
-///            the backward pass recomputes weights, stores positions (n + 1) values (Dao et al. 2022)
+///   softmax   softmax(q k / sqrt(n)), all weights at once: stores positions^2 values
+///   two_pass  the same up to rounding, by blocks of keys with running maximum and sum (Milakov and Gimelshein 2018);
+///             the backward pass recomputes weights, stores positions (n + 1) values (Dao et al. 2022)
 ///   linear    phi(q) phi(k), phi(x) = elu(x) + 1 (Katharopoulos et al. 2020), by sums over keys
 ///   favor     the same with positive random features of exp(q k / sqrt(n)) (Choromanski et al. 2021)
 template <class T>
