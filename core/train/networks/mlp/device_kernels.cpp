@@ -72,7 +72,7 @@ static void slope_and_parts(Mlp::Activation activation, bool plain, bool round, 
       });
 }
 
-/// A single-thread team per column, on a device with the lanes of a warp.
+/// One team per column; on a device its single thread has the vector lanes of a warp.
 template <class T>
 void slope_and_bias(Mlp::Activation activation, bool plain, bool round, bool add, int rows, int width, const T* sums,
                     const T* values, T* by_value, T* partial, T* by_bias) {
@@ -109,7 +109,7 @@ void squared_error(int rows, int width, const T* y, const T* target, double weig
       Left(sum));
 }
 
-/// A single-thread team per row, on a device with the lanes of a warp.
+/// One team per row; on a device its single thread has the vector lanes of a warp.
 template <class T>
 void cross_entropy(int rows, int width, const T* y, const T* labels, double smoothing, double weight, T* by_output,
                    double* of_row, double* all) {
