@@ -20,7 +20,7 @@ namespace cambium::train {
 /// without `remap` reach f / ranks on average.
 class AccessPlan {
  public:
-  /// Evicted from a full buffer, in this order: used last in future; oldest; least recently used; most recently added.
+  /// Sample evicted from a full buffer: last used in the future; oldest; least recently used; most recently added.
   enum class Keep { soonest, newest, recent, first };
   /// Balanced quantity: reads, or computed samples (then a rank may give up samples that it holds).
   enum class Even { reads, samples };

@@ -14,7 +14,7 @@ struct Shards {
   /// Storage of one array of one file.
   struct Array {
     std::int64_t chunk_rows = 0;   ///< samples in one storage chunk; 0: contiguous
-    std::int64_t chunk_parts = 1;  ///< chunks per row of chunks: they hold the rest of a sample
+    std::int64_t chunk_parts = 1;  ///< number of chunks that together hold one sample
     std::int64_t chunk_bytes = 0;  ///< mean size of one chunk on disk
     bool marked = false;           ///< attributes change the meaning of its values: see MarkedArray
   };

@@ -19,7 +19,7 @@ struct BatchPlan {
   /// rank are contiguous.
   int turns = 1;
   int rank = 0, ranks = 1;
-  std::int64_t steps = 0;  ///< of the whole run: how far the order is known in advance
+  std::int64_t steps = 0;  ///< of the run: how far the order is known in advance
 
   std::int64_t steps_per_epoch() const { return (samples + batch - 1) / batch; }
   /// Slices of a global batch; slices per rank, the same on every rank; and the index of a rank's k-th slice. If the

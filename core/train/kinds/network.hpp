@@ -136,15 +136,15 @@ class Network {
   virtual void use_coded(const CodedWeights& coded);
   /// Lines for the stage summary of a training.
   virtual std::vector<std::string> report() const { return {}; }
-  /// Publications that the network is based on, for the run's cite.bib.
+  /// Publications of the methods in the network, for the run's cite.bib.
   virtual std::vector<Citation> citations() const { return {}; }
 
   /// Collective, before the gradients of a step; seed and step address everything random in it. A network whose samples
   /// depend on each other (nodes of one graph) may communicate in its first gradient() of a step, given a loader that
   /// leaves no slice empty.
   virtual void begin_step(std::uint64_t /*seed*/, std::int64_t /*step*/) {}
-  /// Collective, before evaluate() is called for samples of `data`, all with these weights: place for computations over
-  /// all samples at once.
+  /// Collective, before evaluate() is called for samples of `data`, all with these weights: for computations over all
+  /// samples at once.
   virtual void begin_evaluation(Dataset& /*data*/, std::span<const TensorRef> /*weights*/) {}
 
   /// Terms of the loss, in the order of term_weights below.

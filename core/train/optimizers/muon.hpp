@@ -51,7 +51,7 @@ class Muon : public Optimizer {
 };
 
 /// Newton-Schulz iterations x <- a x + (b A + c A A) x with A = x x^T, a = 3.4445, b = -4.7750, c = 2.0315, on a
-/// row-major (rows, columns) matrix that is first divided by its Frobenius norm: singular values become close to one.
+/// row-major (rows, columns) matrix that is first divided by its Frobenius norm: singular values approach one.
 template <class T>
 void orthogonalise(std::span<T> matrix, std::int64_t rows, std::int64_t columns, std::int64_t iterations, double eps);
 

@@ -142,9 +142,9 @@ class OrderedReducer : public Reducer {
   FlatBuffer received_;
 };
 
-/// Deterministic reduction on other numbers of ranks. Each rank has consecutive slices of `all`: a few nodes of the
-/// tree, at most two of each size. Every rank adds its chunk of all nodes and sends the result to all. A rank sends P
-/// (N - 1) / N for each of its nodes and once more for the sum.
+/// The same on numbers of ranks that are not powers of two. Each rank has consecutive slices of `all`: a few nodes of
+/// the tree, at most two of each size. Every rank adds its chunk of all nodes and sends the result to all. A rank sends
+/// P (N - 1) / N for each of its nodes and once more for the sum.
 class TreeReducer : public Reducer {
  public:
   TreeReducer(const Mesh& mesh, const FlatLayout& layout, DType dtype, std::int64_t all);

@@ -32,7 +32,7 @@ class TrainingData {
     return static_cast<double>(steps) / static_cast<double>(plan_.steps_per_epoch());
   }
   Loader& loader() { return *loader_; }
-  /// Of the opened data sets.
+  /// Publications of the opened data sets.
   std::vector<Citation> citations() const;
 
  private:

@@ -68,7 +68,7 @@ class TrainingStep {
   KeptNumbers kept() const;
   void take(const KeptNumbers& kept);
 
-  /// Of network, optimizer and schedule.
+  /// Publications of network, optimizer and schedule.
   std::vector<Citation> citations() const;
   /// For checkpoints; `batch` as in CheckpointKey.
   CheckpointKey key(std::int64_t batch) const;

@@ -57,7 +57,7 @@ struct LoadedModel {
   std::unique_ptr<Tables> tables;  ///< null for networks without tables
 };
 
-/// InputError for a file that is not a model file, is corrupted, has another version, a type that is missing in this
+/// Reads a model file. InputError if it is not one, is corrupted, has another version, a type that is missing in this
 /// build, or arrays that do not match its network. Collective for a network with tables, which are sharded over the
 /// ranks of the context.
 LoadedModel load_artifact(const std::string& path, Context& context);

@@ -22,7 +22,7 @@ class ByModule {
   /// Weights::start(), and Weights::start_on().
   virtual void start(const Fill& fill) = 0;
   virtual void start_on(std::span<const Grid> grids, const Fill& fill) = 0;
-  /// Weights::whole() for forward passes: every rank makes the same number, with Pass::ready.
+  /// Weights::whole() for forward passes: every rank makes the same number of passes, with Pass::ready.
   virtual void forward(const std::function<void(const Pass&)>& use) = 0;
   /// Weights::whole(), or whole_best() if `best`, tensor by tensor in any order, on every rank.
   virtual void each_tensor(bool best, const Put& put) = 0;

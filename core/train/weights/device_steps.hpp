@@ -41,7 +41,7 @@ class DeviceSteps {
   };
   /// Collective. Losses of all steps since the last call, in order; waits for them.
   std::vector<StepLoss> losses();
-  /// losses() must be called before the next step: limits the delay in detecting a diverged training.
+  /// True if losses() must be called before the next step; limits the delay in detecting a diverged training.
   bool full() const { return std::ssize(past_) >= most_past; }
   static constexpr std::int64_t most_past = 128;
 

@@ -25,7 +25,7 @@ class PackedWeights {
   void fix_grids(const FlatBuffer& whole, double range);
   /// The same for tensor k only, given its values.
   void fix_grid(std::size_t k, std::span<const float> values, double range);
-  /// Of the linear tensors in the network's order.
+  /// Steps of the grids of linear tensors, in the network's order.
   std::vector<double> steps() const;
   void set_steps(std::span<const double> steps);
 

@@ -64,7 +64,7 @@ class CodedWeights {
   std::int64_t bytes() const {
     return bytes_;
   }  ///< of these matrices, including scales, and the copies by columns if used
-  /// Of all weights of the network, including those in float32.
+  /// Bytes of all weights of the network, including those in float32.
   std::int64_t bytes_of_all() const { return all_ - 4 * numbers_ + bytes_; }
   std::int64_t bytes_in_full() const { return all_; }
   /// "binary weights of 3 bits", for the log.

@@ -58,8 +58,8 @@ void Mlp::Params::describe(deck::Describe<Params>& d) {
   });
 }
 
-/// The deck alone determines the weights of hidden layers except those after the input: checks memory for two copies,
-/// weights and gradients, at best sharded. Training itself checks its full memory.
+/// The deck alone determines the weights of hidden layers, except for the number of inputs: checks memory for two
+/// copies, weights and gradients, at best sharded. Training itself checks its full memory.
 Mlp::Mlp(const Params& params, Context& context) : params_(params), device_(std::make_shared<MlpOnDevice>()) {
   if (!context.dry_run) return;
   double weights = 0.0, before = 1.0;  // at least one input
