@@ -5,7 +5,7 @@
 
 namespace cambium::train {
 
-/// Parameters common to all variants of Adam.
+/// Numbers that every form of Adam has.
 struct AdamParams {
   double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, weight_decay = 0.0;
   ParameterGroups groups = {};
@@ -96,7 +96,7 @@ struct AdamStep {
         coupled(static_cast<T>(decoupled ? 0.0 : decay)),
         keep(static_cast<T>(decoupled ? 1.0 - learning_rate * decay : 1.0)) {}
 
-  /// Advances m and v; returns m-hat / (sqrt(v-hat) + epsilon) times (1 - beta1^t).
+  /// m and v are advanced; returns m-hat / (sqrt(v-hat) + epsilon) times (1 - beta1^t).
   CAMBIUM_FN T direction(T g, T& m, T& v) const {
     m = std::fma(beta1, m, one_minus_beta1 * g);
     v = std::fma(beta2, v, one_minus_beta2 * g * g);
