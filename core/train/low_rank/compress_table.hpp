@@ -12,9 +12,8 @@ struct CompressTable {
   struct Row {
     std::string name;
     double loss = 0.0, seconds = 0.0, predicted = 0.0;  ///< predicted: 0 if there is no prediction
-    double time_over =
-        0.0;  ///< for baselines: relative to the time of the chosen ranks, in interleaved runs; 0 for others
-    double multiplications = 0.0;          ///< per sample
+    double time_over = 0.0;        ///< of baselines: relative to the chosen ranks, interleaved runs; 0 for others
+    double multiplications = 0.0;  ///< per sample
     std::vector<std::int64_t> ranks = {};  ///< empty for unfactored networks
   };
   std::vector<FactorLayer> layers;  ///< unfactored

@@ -16,10 +16,9 @@ Assembled assemble(LoadedModel& whole, std::span<const std::int64_t> ranks, Cont
   Assembled out;
   std::vector<deck::Node> numbers;
   for (const auto rank : ranks) numbers.push_back(deck::Node::scalar(fmt::format("{}", rank)));
-  out.keys =
-      deck::parse(whole.info.config, "/model/config")
-          .without([](std::string_view key) { return key == "ranks"; })  // name of the key in files of version 0.1
-          .with("factor_ranks", deck::Node::list(std::move(numbers)));
+  out.keys = deck::parse(whole.info.config, "/model/config")
+                 .without([](std::string_view key) { return key == "ranks"; })  // its name in files of 0.1
+                 .with("factor_ranks", deck::Node::list(std::move(numbers)));
   out.network = context.registry->make<Network>(whole.info.type, out.keys, context);
   out.network->restore(whole.info.state);
   out.layout = std::make_unique<FlatLayout>(out.network->parameters(), 1'000'000);

@@ -36,9 +36,8 @@ class Savings {
  private:
   /// True if it saves more than the layer can take, or costs several times what its factors can take.
   bool contradicts(const Saving& saving, const FactorLayer& layer, std::int64_t rank) const {
-    constexpr double
-        slow = 8.0,
-        unseen = 0.05;  // slowdown per multiplication of a slow layer, relative to the average; overhead of calls
+    // Slowdown per multiplication of a slow layer, relative to the average; overhead of calls.
+    constexpr double slow = 8.0, unseen = 0.05;
     const double of_layer = static_cast<double>(layer.multiplications(0)) / all_;
     const double of_product = static_cast<double>(layer.multiplications(rank)) / all_;
     return saving.measured - 2.0 * saving.error > slow * of_layer + unseen ||

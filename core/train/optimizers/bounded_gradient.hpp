@@ -46,10 +46,9 @@ class BoundedGradient {
  private:
   double factor_, value_bound_, shrink_ = 1.0;
   std::optional<double> norm_bound_;
-  std::array<double, 3>
-      grids_;             ///< constants whose last bits are the grids of the parts, in units of the largest square
-  double largest_ = 0.0;  ///< largest magnitude, in the arithmetic type; NaN counts as the largest
-  double unit_ = 0.0;     ///< inverse of a power of two close to it
+  std::array<double, 3> grids_;   ///< their last bits are the grids of the parts, in units of the largest square
+  double largest_ = 0.0;          ///< largest magnitude, in the arithmetic type; NaN counts as the largest
+  double unit_ = 0.0;             ///< inverse of a power of two close to it
   std::array<double, 3> sums_{};  ///< of the parts of squares, in units of 1 / unit_^2
   std::mutex mutex_;
 };

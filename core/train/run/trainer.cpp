@@ -121,8 +121,7 @@ Task::Outcome Trainer::loop(LoopCadence& cadence) {
 
 /// One step: batch, gradient, reduction over ranks, clipping, update.
 void Trainer::advance() {
-  const auto timer =
-      context_.timing.scope("data");  // includes the time between the inner sections, too: slices and their destruction
+  const auto timer = context_.timing.scope("data");  // includes time between the inner sections: slices, destruction
   if (step_.device()) return advance_on_device();
   const std::int64_t step = progress_.step;
   const Batch batch = next_batch(data_.loader(), step);
