@@ -6,7 +6,7 @@ class Registry;
 
 namespace cambium::train {
 
-/// Everything that the training layer adds to decks and that needs no Torch.
+/// Registers all types of the training layer that do not need Torch.
 void register_training(Registry& registry);
 
 }  // namespace cambium::train

@@ -31,7 +31,7 @@ void Session::Params::describe(deck::Describe<Params>& d) {
 
 namespace {
 
-/// A deck as text: itself, or what the file of that name holds; read by rank 0 alone.
+/// Parses a deck given as text or as the name of a file; only rank 0 reads the file.
 deck::Node parsed(const std::string& deck, const Comm& comm) {
   const bool is_text = deck.find_first_of("\n:") != std::string::npos;
   std::string text = deck;
@@ -91,7 +91,7 @@ Progress Session::prepare(TrainingStep& step) const {
   return progress;
 }
 
-/// The network looks at the samples of all ranks once.
+/// Initialises the network with the statistics of the samples of all ranks.
 void Session::begin(const MemorySet& own) {
   MemorySet all = MemorySet::gathered(own, comm_);
   if (all.size() == 0)
@@ -120,7 +120,7 @@ void Session::require_same_fields(const MemorySet& own) const {
   }
 }
 
-/// This rank's samples in so many parts of nearly equal size.
+/// Samples of this rank in `slices` parts of nearly equal size.
 static Share share_in(const MemorySet& own, int slices, const Comm& comm) {
   Share share;
   for (int k = 0; k < slices; ++k) {
@@ -136,7 +136,7 @@ double Session::step(std::span<const HostArray> arrays) {
   try {
     return stepped(arrays);
   } catch (...) {
-    // Statistics and first weights of a step that was not made answer nothing.
+    // Statistics and initial weights of a failed step are discarded.
     if (first) {
       step_ = new_step();
       progress_ = {};
@@ -230,7 +230,7 @@ void Session::save(const std::string& path) {
   write_train_checkpoint(path, step_->weights().save(false), {progress_, step_->key(0), step_->network(), context_});
 }
 
-/// Into a network of its own, which takes the session's place once all of the file is read.
+/// Loads into a separate network, which replaces the session's once the entire file is read.
 void Session::load(const std::string& path) {
   auto loaded = new_step();
   restore_network(loaded->network(), path, context_);

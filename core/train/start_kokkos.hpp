@@ -2,7 +2,7 @@
 
 namespace cambium::train {
 
-/// Starts Kokkos where the program that this is part of has not, and ends it with the program.
+/// Starts Kokkos if the host program has not, and finalises it at program exit.
 void start_kokkos();
 
 }  // namespace cambium::train

@@ -20,7 +20,7 @@ std::vector<std::uint32_t> inverse(const std::vector<std::int64_t>& order) {
 
 AccessPlan::AccessPlan(const BatchPlan& plan, const Options& options, ChunkOf chunk_of)
     : plan_(plan), options_(options), chunk_of_(std::move(chunk_of)) {
-  // Ranks that can hold everything need no help from each other, and then compute equal shares.
+  // Ranks that can buffer everything do not need remapping, and then compute equal parts.
   remap_ = options.remap && !plan.ordered && plan.ranks > 1 && options.capacity < plan.samples;
   const auto n = static_cast<std::size_t>(plan.samples);
   holder_.assign(n, -1);
@@ -40,7 +40,7 @@ void AccessPlan::begin_epoch(std::int64_t epoch) {
   epoch_ = epoch;
 }
 
-/// True if this rank computes what stands at this place of an epoch that is not remapped.
+/// True if this rank computes this position of an epoch that is not remapped.
 bool AccessPlan::mine(std::uint32_t place) const {
   const std::int64_t first = place / plan_.batch * plan_.batch;
   const auto slices = slices_of(plan_, std::min(plan_.batch, plan_.samples - first));
@@ -48,8 +48,8 @@ bool AccessPlan::mine(std::uint32_t place) const {
   return at >= slices.front().first && at < slices.back().second;
 }
 
-/// When a sample is needed next, after the current batch; `never` beyond the end of the run, or, where only this rank's
-/// own share counts, beyond the next epoch.
+/// Position of the next use of a sample after the current batch; `never` if beyond the end of the run or, without
+/// remapping, not computed by this rank in this or the next epoch.
 AccessPlan::Position AccessPlan::next_use(std::int64_t id) const {
   const auto n = static_cast<Position>(plan_.samples);
   const auto k = static_cast<std::size_t>(id);
@@ -63,7 +63,7 @@ AccessPlan::Position AccessPlan::next_use(std::int64_t id) const {
   return never;
 }
 
-/// The item of largest key leaves a full buffer.
+/// Eviction key: the item with the largest key is evicted first.
 AccessPlan::Position AccessPlan::key_of(std::int64_t id) const {
   switch (options_.keep) {
     case Keep::soonest:
@@ -78,13 +78,13 @@ AccessPlan::Position AccessPlan::key_of(std::int64_t id) const {
   return never;
 }
 
-/// Deals the samples that nobody holds, chunk by chunk, to the rank that has read least in this batch, among these to
-/// the one with the smallest share, among these in turn.
+/// Assigns unbuffered samples, chunk by chunk, to the rank with the fewest reads in this batch; ties go to the rank
+/// with the fewest samples, then round-robin.
 void AccessPlan::deal_missing(std::span<const std::int64_t> ids, const std::vector<std::int64_t>& places,
                               std::vector<Share>& shares) {
   const auto ranks = static_cast<std::int64_t>(shares.size());
   const std::int64_t most = (std::ssize(ids) + ranks - 1) / ranks;
-  std::vector<std::pair<std::int64_t, std::int64_t>> by_chunk;  // first sample of the chunk, place
+  std::vector<std::pair<std::int64_t, std::int64_t>> by_chunk;  // first sample of the chunk, position
   for (const auto place : places) by_chunk.emplace_back(chunk_of_(ids[place]).first, place);
   std::stable_sort(by_chunk.begin(), by_chunk.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   Share* target = nullptr;
@@ -108,7 +108,7 @@ void AccessPlan::deal_missing(std::span<const std::int64_t> ids, const std::vect
   }
 }
 
-/// Every sample to the rank that holds it, the others by turns.
+/// Assigns every sample to the rank that has it buffered, the others by deal_missing().
 void AccessPlan::deal(std::span<const std::int64_t> ids, std::vector<Share>& shares) {
   const std::int64_t most = (std::ssize(ids) + plan_.ranks - 1) / plan_.ranks;
   std::vector<std::int64_t> missing;
@@ -131,7 +131,7 @@ void AccessPlan::deal(std::span<const std::int64_t> ids, std::vector<Share>& sha
   for (auto& share : shares) std::sort(share.compute.begin(), share.compute.end());
 }
 
-/// This rank's own slices.
+/// Assigns this rank its own slices.
 void AccessPlan::own_share(std::span<const std::int64_t> ids, Share& share) {
   const auto slices = slices_of(plan_, std::ssize(ids));
   std::vector<std::int64_t> chunks;
@@ -146,7 +146,7 @@ void AccessPlan::own_share(std::span<const std::int64_t> ids, Share& share) {
   share.reads = std::unique(chunks.begin(), chunks.end()) - chunks.begin();
 }
 
-/// Puts a sample into a rank's buffer, or to its new place in it.
+/// Inserts a sample into a rank's buffer, or updates its key.
 void AccessPlan::put(int rank, std::int64_t id) {
   auto& buffer = buffers_[rank];
   const auto k = static_cast<std::size_t>(id);
@@ -158,7 +158,7 @@ void AccessPlan::put(int rank, std::int64_t id) {
   buffer.emplace(key_[k], id);
 }
 
-/// Adds the neighbours that a rank's reads bring and empties its buffer to its size.
+/// Adds the neighbours read along by a rank and evicts samples down to the buffer's capacity.
 void AccessPlan::finish(int rank, const Share& share) {
   std::vector<std::int64_t> neighbours;
   for (const auto id : share.missing) {

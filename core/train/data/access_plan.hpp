@@ -9,40 +9,40 @@
 
 namespace cambium::train {
 
-/// Who reads, keeps and computes which sample, step by step: a simulation of every rank's buffer without any data, so
-/// that all ranks know it without asking each other. Every epoch's order follows from the seed, hence the future is
+/// Schedule of reading, buffering and computing samples, step by step: simulates the buffers of all ranks without data,
+/// so all ranks agree on it without communication. The order of every epoch follows from the seed, hence the future is
 /// known.
 ///
-/// With `remap`, a sample of a global batch that some rank holds is computed there, and the samples that nobody holds
-/// are dealt so that all ranks read equally often (the global batch stays the same set; Sun et al., "SOLAR", PVLDB 16
-/// (2022) 35). A buffer keeps what is used soonest (Belady 1966). At the end of an epoch no buffers can hold more than
-/// a share f of the samples, so no policy finds more than f of them later; this one finds f, a buffer that a sample
-/// meets by chance f / ranks.
+/// With `remap`, a sample of a global batch is computed on the rank that has it buffered, and unbuffered samples are
+/// assigned such that all ranks read equally often (the global batch stays the same set; Sun et al., "SOLAR", PVLDB 16
+/// (2022) 35). A buffer keeps the samples that are used soonest (Belady 1966). At the end of an epoch all buffers hold
+/// at most a fraction f of the samples, so no policy can find more than f of them later. This one reaches f; buffers
+/// without `remap` reach f / ranks on average.
 class AccessPlan {
  public:
-  /// What leaves a full buffer: what is used last; what came first; what was used longest ago; what has just come.
+  /// Sample evicted from a full buffer: last used in the future; oldest; least recently used; most recently added.
   enum class Keep { soonest, newest, recent, first };
-  /// Even distribution: reads, or the samples that are computed (then a rank may give away what it holds).
+  /// Balanced quantity: reads, or computed samples (then a rank may give up samples that it holds).
   enum class Even { reads, samples };
   struct Options {
-    std::int64_t capacity = 0;  ///< samples that one rank can keep
+    std::int64_t capacity = 0;  ///< samples in the buffer of one rank
     bool remap = true;          ///< ignored for ordered plans, whose slices belong to ranks
     Keep keep = Keep::soonest;
     Even even = Even::reads;
   };
-  /// Samples that one read brings along, as Dataset::chunk_of.
+  /// Samples returned by the same read, as Dataset::chunk_of.
   using ChunkOf = std::function<std::pair<std::int64_t, std::int64_t>(std::int64_t)>;
 
-  /// One step as this rank sees it.
+  /// One step from the view of this rank.
   struct Step {
     std::int64_t step = 0;
     std::int64_t batch = 0;             ///< samples of the global batch
-    std::vector<std::int64_t> compute;  ///< this rank's share, in the order of the global batch
-    std::vector<std::int64_t> read;     ///< of these, what it must read, ascending; now in its buffer
-    std::vector<std::int64_t> drop;     ///< what then leaves its buffer
-    std::vector<std::int64_t> bring;    ///< neighbours that come with what is read and stay in its buffer, ascending
-    std::int64_t found = 0;             ///< of `compute`, in the buffer
-    std::vector<std::int64_t> reads;    ///< storage reads by rank; this rank's only, unless remapped
+    std::vector<std::int64_t> compute;  ///< samples of this rank, in the order of the global batch
+    std::vector<std::int64_t> read;     ///< of these, those to be read, ascending; now in its buffer
+    std::vector<std::int64_t> drop;     ///< samples evicted from its buffer afterwards
+    std::vector<std::int64_t> bring;    ///< neighbours that are read along and stay in its buffer, ascending
+    std::int64_t found = 0;             ///< of `compute`, hits in the buffer
+    std::vector<std::int64_t> reads;    ///< reads from storage by rank; only this rank's unless remapped
   };
 
   AccessPlan(const BatchPlan& plan, const Options& options, ChunkOf chunk_of);
@@ -51,10 +51,10 @@ class AccessPlan {
   const Step& advance();
 
  private:
-  using Position = std::uint64_t;                              ///< epoch * samples + place in the epoch's order
-  using Buffer = std::set<std::pair<Position, std::int64_t>>;  ///< keys and samples; the last one leaves first
+  using Position = std::uint64_t;                              ///< epoch * samples + position in the epoch's order
+  using Buffer = std::set<std::pair<Position, std::int64_t>>;  ///< keys and samples; the last one is evicted first
   struct Share {
-    std::vector<std::int64_t> compute;  ///< places in the batch, ascending
+    std::vector<std::int64_t> compute;  ///< positions in the batch, ascending
     std::vector<std::int64_t> missing;  ///< samples, in the order of the batch
     std::int64_t reads = 0;
   };

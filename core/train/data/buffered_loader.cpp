@@ -35,7 +35,7 @@ void BufferedLoader::Params::describe(deck::Describe<Params>& d) {
 
 namespace {
 
-/// Bytes of one sample: from the shapes, or, where they differ from sample to sample, the most of some that are read.
+/// Bytes of one sample: from the shapes or, if they vary, the largest of some samples that are read.
 std::int64_t sample_bytes(Dataset& data) {
   std::int64_t bytes = 0;
   bool known = true;
@@ -90,8 +90,8 @@ void BufferedLoader::stop() {
   stopping_ = false;
 }
 
-/// Begins at any step: the plan is followed from the beginning of the run without reading, so that a resumed run hands
-/// out the same shares as one that was never interrupted; what the plan says to be in memory is read when it is needed.
+/// Starts at any step: the plan is replayed from the beginning of the run without reading, so a resumed run delivers
+/// the same batches as an uninterrupted one; samples that the plan has in the buffer are read on demand.
 void BufferedLoader::start(std::int64_t step) {
   stop();
   held_.clear();
@@ -102,18 +102,18 @@ void BufferedLoader::start(std::int64_t step) {
   if (params_.ahead > 0) thread_ = std::thread([this] { read_ahead(); });
 }
 
-/// Work of this rank in a step, in order; the buffer then holds what the plan says.
+/// Samples of this rank in a step, in order; the buffer then matches the plan.
 std::vector<SamplePtr> BufferedLoader::gather(const AccessPlan::Step& step) {
   std::vector<std::int64_t> ids = step.bring;
   for (const auto id : step.compute)
     if (!held_.contains(id)) ids.push_back(id);
   std::sort(ids.begin(), ids.end());
-  // By the number that was asked for: samples of a subset keep their ids of the whole.
+  // By requested index: samples of a subset keep their ids of the parent set.
   const auto fresh = data_->read(ids);
   for (std::size_t k = 0; k < fresh.size(); ++k) held_[ids[k]] = fresh[k];
   std::vector<SamplePtr> out;
   for (const auto id : step.compute) out.push_back(held_.at(id));
-  // Items that are dropped and read again in one step stay.
+  // Items that are dropped and read again in one step stay in the buffer.
   for (const auto id : step.drop)
     if (!std::binary_search(step.bring.begin(), step.bring.end(), id)) held_.erase(id);
   return out;

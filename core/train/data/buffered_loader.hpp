@@ -14,8 +14,8 @@
 
 namespace cambium::train {
 
-/// Carries out an AccessPlan: keeps samples in memory up to a limit, reads ahead in a thread of its own, and hands out
-/// the batches. The thread makes no MPI calls.
+/// Executes an AccessPlan: keeps samples in memory up to a limit, prefetches in a separate thread, and delivers the
+/// batches. The thread makes no MPI calls.
 class BufferedLoader : public Loader {
  public:
   struct Params {
@@ -57,7 +57,7 @@ class BufferedLoader : public Loader {
   LoaderCounts counts_;
 
   std::thread thread_;
-  std::mutex mutex_;  ///< of ready_ and stopping_
+  std::mutex mutex_;  ///< guards ready_ and stopping_
   std::condition_variable changed_;
   std::deque<Ready> ready_;
   bool stopping_ = false;

@@ -31,7 +31,7 @@ struct ColumnHeading {
   }
 };
 
-/// Substitute of a number that was not measured.
+/// Placeholders for a missing value.
 bool is_missing_cell(std::string_view cell) {
   static constexpr std::array<std::string_view, 9> words{"", "nan", "na", "n/a", "none", "null", "-", "?", "<na>"};
   std::string small(cell);
@@ -93,7 +93,7 @@ class CsvReader {
     for (const auto& name : names ? cells : *remark) headings_.emplace_back(io::utf8(name));
   }
 
-  /// By the whole heading, else by its name without the unit.
+  /// By the full heading, else by the name without the unit.
   std::size_t place_of(const std::string& column) const {
     for (const auto part : {&ColumnHeading::whole, &ColumnHeading::name}) {
       const auto count =
@@ -131,7 +131,7 @@ class CsvReader {
     return parse_number(cell);
   }
 
-  /// One line; false in `row` where a number is missing and the line is left out.
+  /// Adds one line, unless a value is missing and such lines are skipped.
   void add() {
     const auto& cells = lines_.cells();
     if (cells.size() != headings_.size())
@@ -177,7 +177,7 @@ class CsvReader {
   std::span<const WantedColumns> fields_;
   bool leave_out_;
   std::vector<ColumnHeading> headings_;
-  std::vector<std::size_t> places_, field_of_;  ///< of each number of a line: its column and its field
+  std::vector<std::size_t> places_, field_of_;  ///< for each value of a line: its column and its field
   std::vector<io::Commas> commas_;
   CsvNumbers out_;
 };

@@ -57,7 +57,7 @@ bool CsvDataset::is_whole(std::size_t field, bool by_cells) const {
   return wanted.numbers != Numbers::real && by_cells;
 }
 
-/// A heading of JSON, the end of a line, and the numbers of all files.
+/// JSON header, a line break, and the values of all files.
 std::string CsvDataset::bytes_of_files(Log& log) {
   std::vector<WantedColumns> wanted;
   for (const auto& field : params_.fields)

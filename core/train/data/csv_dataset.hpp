@@ -7,16 +7,16 @@
 
 namespace cambium::train {
 
-/// Tables in text (CSV, TSV): each line is a sample, each field one column or several. Rank 0 reads the files; every
-/// rank holds all numbers, as float64, or as int64 where all cells of a field are whole numbers.
+/// Text tables (CSV, TSV): each line is a sample, each field one or more columns. Rank 0 reads the files; every rank
+/// stores all values, as float64, or as int64 if all cells of a field are integers.
 class CsvDataset : public Dataset {
  public:
   enum class Missing { refuse, leave_out };
   enum class Numbers { by_cells, real, whole };
   struct Field {
     std::string name;
-    std::vector<std::string> columns;  ///< empty: the one of the field's name
-    std::optional<std::string> unit;   ///< of the numbers
+    std::vector<std::string> columns;  ///< empty: the column with the field's name
+    std::optional<std::string> unit;   ///< of the values
     Numbers numbers = Numbers::by_cells;
     static void describe(deck::Describe<Field>& d);
   };
@@ -29,7 +29,7 @@ class CsvDataset : public Dataset {
   };
   CsvDataset(const Params& params, Context&) : params_(params) {}
 
-  /// InputError, on every rank: as read_csv_columns; a unit that is another one in the line of names; no lines.
+  /// InputError, on every rank: as read_csv_columns; a unit that differs from the header line; no lines.
   void open(Context&) override;
   std::int64_t size() const override { return size_; }
   std::vector<FieldInfo> fields() const override { return fields_; }
@@ -41,8 +41,8 @@ class CsvDataset : public Dataset {
 
   Params params_;
   std::vector<FieldInfo> fields_;
-  std::int64_t size_ = 0, width_ = 0;                 ///< lines, numbers of a line
-  std::shared_ptr<const std::vector<double>> table_;  ///< by line; whole numbers by their bits
+  std::int64_t size_ = 0, width_ = 0;                 ///< lines, values per line
+  std::shared_ptr<const std::vector<double>> table_;  ///< by line; integers as their bit patterns
 };
 
 }  // namespace cambium::train

@@ -7,8 +7,8 @@
 
 namespace cambium::train {
 
-/// Samples of formulas over a box, made in memory: fields "input" (one number per variable) and "target" (one per
-/// formula), in the alphabetical order of their names. Sample k is a function of (seed, k).
+/// Samples of formulas over a box, generated in memory: fields "input" (one value per variable) and "target" (one per
+/// formula), in alphabetical order. Sample k is a function of (seed, k).
 class ExpressionSet : public Dataset {
  public:
   struct Params {

@@ -8,7 +8,7 @@ namespace cambium::train {
 
 namespace {
 
-/// The values of a one-dimensional variable of numbers; none of another.
+/// Values of a one-dimensional numeric variable; none for other variables.
 std::optional<Coordinate> coordinate_of(const io::cf::Container& file, const std::string& path, std::int64_t length) {
   const auto variable = file.variable(path);
   if (!variable || !variable->type() || variable->shape() != std::vector{length}) return {};
@@ -22,7 +22,7 @@ std::optional<Coordinate> coordinate_of(const io::cf::Container& file, const std
   return out;
 }
 
-/// Coordinates of one array of a file: of its dimensions, and those beside that it names.
+/// Coordinates of one array of a file: of its dimensions, and the auxiliary ones that it names.
 std::vector<Coordinate> coordinates_in(const io::cf::Container& file, const std::string& array,
                                        const std::string& field) {
   std::vector<Coordinate> out;
@@ -73,7 +73,7 @@ std::vector<Coordinate> Hdf5Dataset::coordinates() {
   std::erase_if(out, [&](const Coordinate& c) { return c.axis == 0 && std::ssize(c.values) != shards_.rows(); });
   for (auto& c : out)
     if (c.axis == 0) c.values = {c.values.begin() + first_, c.values.begin() + last_};
-  std::vector<Coordinate> unique;  // several fields lie along the same axis of samples
+  std::vector<Coordinate> unique;  // several fields share the sample axis
   for (auto& c : out) {
     const auto known = [&](const Coordinate& other) { return c.axis == 0 && other.axis == 0 && other.name == c.name; };
     const auto first = [&](const Coordinate& other) { return other.axis == 0 && !other.beside; };

@@ -22,7 +22,7 @@ std::int64_t row_elements(const FieldInfo& field) {
   return std::accumulate(field.shape.begin(), field.shape.end(), std::int64_t{1}, std::multiplies<>());
 }
 std::int64_t row_bytes(const FieldInfo& field) { return row_elements(field) * size_of(field.dtype); }
-/// Fields begin at multiples of a cache line.
+/// Fields are aligned to cache lines.
 std::int64_t room(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
 TensorRef tensor(void* data, const FieldInfo& field) {
@@ -34,7 +34,7 @@ TensorRef tensor(void* data, const FieldInfo& field) {
   return t;
 }
 
-/// The first element that is no finite number, as text; empty when there is none.
+/// First non-finite element, as text; empty if there is none.
 template <class T>
 std::string bad_number(const TensorRef& t) {
   const T* const values = static_cast<const T*>(t.data);
@@ -43,15 +43,15 @@ std::string bad_number(const TensorRef& t) {
   return "";
 }
 
-constexpr std::int64_t largest_read = std::int64_t{64} << 20;  ///< bytes of one read call
+constexpr std::int64_t largest_read = std::int64_t{64} << 20;  ///< bytes per read call
 
 }  // namespace
 
-/// Rows of one array, as they were read.
+/// Rows of one array, as read.
 struct Hdf5Dataset::Block {
   std::vector<char> bytes;
   std::int64_t first = 0;
-  std::map<std::int64_t, double> missing = {};  ///< rows with missing numbers, one of each as it is stored
+  std::map<std::int64_t, double> missing = {};  ///< rows with missing values, each with one of them as stored
 };
 
 void Hdf5Dataset::Field::describe(deck::Describe<Field>& d) {
@@ -99,7 +99,7 @@ WantedField Hdf5Dataset::wanted(std::size_t k) const {
           {field.fill, field.valid_range}};
 }
 
-/// Where there are several, the message says which.
+/// With several files, the message names the file.
 static std::string key_of(const std::vector<std::string>& files) { return files.size() == 1 ? "files[0]" : "files"; }
 
 void Hdf5Dataset::open(Context& context) {
@@ -118,7 +118,7 @@ void Hdf5Dataset::open(Context& context) {
   });
   context.comm.broadcast(text);
   shards_ = shards_from(text);
-  for (const auto& shard : shards_.shards) io::trust_file(shard.path);  // the first rank has looked
+  for (const auto& shard : shards_.shards) io::trust_file(shard.path);  // rank 0 has checked it
   arrays_.clear();
   marked_.clear();
   files_.clear();
@@ -164,7 +164,7 @@ std::pair<std::int64_t, std::int64_t> Hdf5Dataset::chunk_of(std::int64_t id) con
 }
 
 const io::File& Hdf5Dataset::file(std::size_t shard) {
-  constexpr std::ptrdiff_t most = 64;  // open at once
+  constexpr std::ptrdiff_t most = 64;  // open at the same time
   if (!files_[shard]) {
     if (std::count_if(files_.begin(), files_.end(), [](const auto& f) { return f.has_value(); }) >= most) {
       arrays_.clear();
@@ -188,7 +188,7 @@ Hdf5Dataset::Block Hdf5Dataset::read_block(std::size_t shard, std::size_t field,
   for (std::int64_t stride = 1, k = block.rank - 1; k >= 0; stride *= block.shape[k--]) block.stride[k] = stride;
   std::vector<std::int64_t> start(block.rank, 0);
   start[0] = first;
-  const io::File& in = file(shard);  // may close others, and their arrays
+  const io::File& in = file(shard);  // may close other files and their arrays
   const std::pair key(shard, field);
   auto found = arrays_.find(key);
   if (found == arrays_.end()) found = arrays_.emplace(key, in.dataset(shards_.paths[field])).first;
@@ -230,14 +230,14 @@ void Hdf5Dataset::require_there(std::size_t shard, std::size_t field, const Bloc
       s.path, number_text(found->second), shards_.paths[field], row + s.first - first_, row));
 }
 
-/// In memory.
+/// Size in memory.
 std::int64_t Hdf5Dataset::sample_bytes() const {
   std::int64_t bytes = 0;
   for (const auto& field : shards_.fields) bytes += room(row_bytes(field));
   return bytes;
 }
 
-/// Reads a run of samples of one shard at once and hands out those that were asked for.
+/// Reads a run of samples of one shard at once and returns the requested ones.
 void Hdf5Dataset::read_run(std::span<const std::int64_t> ids, std::vector<SamplePtr>& out) {
   const std::size_t shard = shards_.shard_of(ids.front() + first_);
   const std::int64_t offset = shards_.shards[shard].first - first_;

@@ -18,7 +18,7 @@ namespace cambium::train {
 
 namespace {
 
-/// Empty for numbers without unit, for which the CF conventions write "1", and netCDF no text at all.
+/// Empty for dimensionless values, which the CF conventions mark as "1" and netCDF by an empty text.
 std::string unit_of_array(const io::Dataset& array) {
   for (const char* name : {"unit", "units"})
     if (array.has_attribute(name)) {
@@ -69,7 +69,7 @@ FieldInfo field_of(const std::string& name, const io::Dataset& array) {
   return {name, unit_of_array(array), {shape.begin() + 1, shape.end()}, array.dtype()};
 }
 
-/// Shards of one set must be alike, or a network would be trained on a mixture.
+/// Shards of one set must match, or a network would be trained on a mixture.
 void require_alike(const FieldInfo& first, const std::string& first_file, const FieldInfo& other,
                    const io::Dataset& array) {
   if (first.shape != other.shape)
@@ -97,14 +97,14 @@ Shards::Array storage_of(const io::Dataset& array) {
   return out;
 }
 
-/// MATLAB counts its axes from the other end, and writes text and empty arrays as numbers.
+/// MATLAB reverses the order of axes, and stores text and empty arrays as numeric data.
 void look_at_matlab(const io::Dataset& array, std::vector<std::string>& remarks) {
   if (!array.has_attribute("MATLAB_class")) return;
   const auto kind = array.attribute<std::string>("MATLAB_class");
   if (kind == "char" || array.has_attribute("MATLAB_empty"))
     throw InputError(fmt::format("array '{}' in '{}' is {} of MATLAB, expected numbers; name another array",
                                  array.path(), array.file(), kind == "char" ? "text" : "an empty array"));
-  auto shape = array.shape();  // one axis at least
+  auto shape = array.shape();  // at least one axis
   if (std::all_of(shape.begin() + 1, shape.end(), [](std::int64_t extent) { return extent == 1; })) return;
   const auto here = fmt::format("{}", fmt::join(shape, ", "));
   std::reverse(shape.begin(), shape.end());
@@ -115,7 +115,7 @@ void look_at_matlab(const io::Dataset& array, std::vector<std::string>& remarks)
       array.path(), array.file(), fmt::join(shape, " x "), here));
 }
 
-/// Rows that were made ready and not filled, as by a run that was interrupted, are zeros to HDF5.
+/// HDF5 returns zeros for rows that were allocated and never written, for example by an interrupted run.
 void look_at_chunks(const io::Dataset& array, std::vector<std::string>& remarks) {
   constexpr std::size_t most_remarks = 5;
   const auto chunks = io::count_chunks(array);
@@ -126,7 +126,7 @@ void look_at_chunks(const io::Dataset& array, std::vector<std::string>& remarks)
                   array.path(), array.file(), chunks.unwritten, chunks.all));
 }
 
-/// One array of a shard.
+/// Inspects one array of a shard.
 void look_at_array(const io::File& file, const WantedField& wanted, Shards& out, Shards::Shard& shard) {
   const std::string key = deck::child_path("fields", shard.arrays.size());
   const auto array = deck::about_key("hdf5.fields.array", key, [&] { return file.dataset(wanted.path); });

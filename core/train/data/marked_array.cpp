@@ -10,7 +10,7 @@ namespace cambium::train {
 
 namespace {
 
-/// The same numbers in a file, where there are such.
+/// The corresponding type in a file, if there is one.
 std::optional<io::cf::Stored> stored_as(DType type) {
   using io::cf::Stored;
   switch (type) {
@@ -34,7 +34,7 @@ std::optional<io::cf::Stored> stored_as(DType type) {
   return {};
 }
 
-/// Stored numbers of any type as float64, without a meaning.
+/// Stored values of any type as float64, without decoding.
 std::vector<double> plain_numbers(io::cf::Stored type, const std::vector<char>& bytes, std::size_t n) {
   std::vector<double> out(n);
   const auto copy = [&]<class T>(T) {
@@ -74,11 +74,11 @@ MarkedArray::MarkedArray(std::unique_ptr<io::cf::Variable> variable, io::cf::Dec
 
 std::optional<MarkedArray> MarkedArray::of(const io::File& file, const io::Dataset& array,
                                            const io::cf::DecodingOptions& options) {
-  // netCDF marks what was never written by a number that no attribute names
+  // The default fill value of netCDF is not named by any attribute
   const bool netcdf = file.has_attribute("_NCProperties");
   if (!netcdf && options.fills.empty() && !io::cf::has_marks(array) && !io::has_own_fill(array)) return {};
   auto variable = io::cf::variable_of(array);
-  if (!variable->type()) return {};  // refused by its type
+  if (!variable->type()) return {};  // rejected by its type
   io::cf::Decoding decoding(*variable, array.file(), options);
   if (!decoding.unpacks() && !decoding.leaves_out()) return {};
   return MarkedArray(std::move(variable), std::move(decoding));

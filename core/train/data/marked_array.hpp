@@ -11,19 +11,19 @@
 
 namespace cambium::train {
 
-/// An array of samples whose attributes say that its stored numbers mean others (scale_factor, add_offset, _Unsigned)
-/// or none (_FillValue, missing_value, valid ranges; in files of netCDF also what it puts where nothing was written).
+/// An array of samples whose attributes change the meaning of stored values (scale_factor, add_offset, _Unsigned) or
+/// mark them as missing (_FillValue, missing_value, valid ranges; in netCDF files also the default fill value).
 class MarkedArray {
  public:
-  /// None where the attributes of this array of the file leave its numbers as they are stored.
-  /// InputError as io::cf::Decoding, and for a netCDF dimension, which holds no numbers.
+  /// None if the attributes of this array leave its values as stored. InputError as io::cf::Decoding, and for a netCDF
+  /// dimension, which has no values.
   static std::optional<MarkedArray> of(const io::File& file, const io::Dataset& array,
                                        const io::cf::DecodingOptions& options);
 
-  /// Type into which numbers stored as `stored` are read: packed ones become float64.
+  /// Type of the values after reading when stored as `stored`: packed values become float64.
   DType dtype(DType stored) const { return decoding_.unpacks() ? DType::f64 : stored; }
-  /// Fills a contiguous block of rows, from row `first` on, whose type is dtype(). Returns the rows with a missing
-  /// number, and the first one of each as it is stored.
+  /// Fills a contiguous block of rows, of type dtype(), starting at row `first`. Returns the rows with missing values,
+  /// each with its first missing value as stored.
   std::map<std::int64_t, double> read(std::int64_t first, const io::Dataset& array, const TensorRef& block) const;
 
  private:

@@ -16,7 +16,7 @@ std::size_t bytes_of(const FieldInfo& field) {
   return static_cast<std::size_t>(n + 63) / 64 * 64;
 }
 
-/// One sample of an array with any strides, as contiguous numbers.
+/// Copies one sample of an array with any strides to contiguous memory.
 void copy_row(const TensorRef& array, std::int64_t row, char* out) {
   const std::int64_t size = size_of(array.dtype);
   std::int64_t count = 1, index[6] = {};

@@ -12,13 +12,13 @@ namespace cambium::train {
 struct HostArray {
   std::string name;
   TensorRef values;  ///< host memory
-  std::string unit;  ///< empty for a number
+  std::string unit;  ///< empty if dimensionless
 };
 
-/// Samples given as arrays, numbered from 0, as a data set: copied into memory of their own.
+/// Data set of samples given as arrays, numbered from 0; copied into its own memory.
 class MemorySet : public Dataset {
  public:
-  /// InputError when the arrays differ in their number of samples, or are no host arrays of numbers.
+  /// InputError if the arrays differ in their number of samples, or are not numeric host arrays.
   explicit MemorySet(std::span<const HostArray> arrays);
   /// Collective: the samples of all ranks, in rank order, on every rank.
   static MemorySet gathered(const MemorySet& own, const Comm& comm);

@@ -56,7 +56,7 @@ std::vector<std::int64_t> counts_of_mixture(std::span<const double> weights, std
   return out;
 }
 
-/// Of another set than the first.
+/// Checks that another set has the same fields as the first one.
 static void require_same(const std::vector<FieldInfo>& first, const std::vector<FieldInfo>& other, std::size_t number) {
   const auto differs = [&](const std::string& name, const std::string& how) {
     throw KeyError("train.mixture.fields", "dataset.sets",
@@ -96,7 +96,7 @@ void MixtureSet::open(Context& context) {
   context.log.info(fmt::format("mixture of {} samples: {}", first_.back(), parts));
 }
 
-/// Those of the first set; -1 where the others have another extent.
+/// Fields of the first set; -1 for an extent that differs in other sets.
 std::vector<FieldInfo> MixtureSet::fields() const {
   auto out = sets_.front()->fields();
   for (const auto& set : sets_) {
@@ -118,7 +118,7 @@ std::size_t MixtureSet::set_of(std::int64_t id) const {
 std::vector<SamplePtr> MixtureSet::read(std::span<const std::int64_t> ids) {
   std::vector<SamplePtr> out(ids.size());
   for (std::size_t at = 0; at < ids.size();) {
-    // A run of numbers of one set within one pass of it, in ascending order as a reader expects them.
+    // A run of indices of one set within one pass over it, ascending as readers expect.
     const std::size_t k = set_of(ids[at]), begin = at;
     const std::int64_t size = sets_[k]->size(), pass = (ids[at] - first_[k]) / size;
     std::vector<std::int64_t> own;

@@ -8,8 +8,8 @@
 
 namespace cambium::train {
 
-/// Samples of several data sets in given shares. Set k has n_k of the samples, which lie one after the other; its own
-/// sample j stands at each of its numbers that leave j when divided by its size. A number is the sample's id.
+/// Mixture of several data sets with given fractions. Set k contributes n_k consecutive samples; its own samples are
+/// repeated cyclically, so offset i is its sample i modulo its size. The sample's id is its index in the mixture.
 class MixtureSet : public Dataset {
  public:
   struct Part {
@@ -32,7 +32,7 @@ class MixtureSet : public Dataset {
   std::pair<std::int64_t, std::int64_t> chunk_of(std::int64_t id) const override;
   std::int64_t bytes_read() const override;
   std::vector<Citation> citations() const override;
-  /// Some sample stands at several numbers.
+  /// True if some sample occurs more than once.
   bool repeats() const;
 
  private:
@@ -40,11 +40,11 @@ class MixtureSet : public Dataset {
 
   Params params_;
   std::vector<std::unique_ptr<Dataset>> sets_;
-  std::vector<std::int64_t> first_;  ///< number of each set's first sample, and the end; none before open()
+  std::vector<std::int64_t> first_;  ///< index of each set's first sample, and the end; empty before open()
 };
 
-/// How many of `samples` each part has: the shares of the weights, the largest remainders rounded up. Without a number
-/// so many that each sample of each set is there at least once.
+/// Number of `samples` of each part: proportional to the weights, with the largest remainders rounded up. Without
+/// `samples`, enough that each sample of each set occurs at least once.
 std::vector<std::int64_t> counts_of_mixture(std::span<const double> weights, std::span<const std::int64_t> sizes,
                                             std::optional<std::int64_t> samples);
 

@@ -15,7 +15,7 @@ namespace cambium::train {
 
 namespace {
 
-/// Statistics of some values: their number, mean, sum of squared deviations from it, and range.
+/// Statistics of values: count, mean, sum of squared deviations from it, and range.
 struct Moments {
   double n = 0.0, mean = 0.0, squares = 0.0;
   double lowest = std::numeric_limits<double>::max(), highest = std::numeric_limits<double>::lowest();
@@ -28,7 +28,7 @@ struct Moments {
     lowest = std::min(lowest, x);
     highest = std::max(highest, x);
   }
-  /// Both together (Chan, Golub and LeVeque 1983).
+  /// Merges both (Chan, Golub and LeVeque 1983).
   void add(const Moments& other) {
     if (other.n == 0.0) return;
     const double all = n + other.n, apart = other.mean - mean;
@@ -40,7 +40,7 @@ struct Moments {
   }
 };
 
-constexpr std::int64_t blocks = 16;        ///< looked at separately, whatever the number of ranks
+constexpr std::int64_t blocks = 16;        ///< reduced separately, whatever the number of ranks
 constexpr std::int64_t read_at_once = 64;  ///< samples
 
 const TensorRef& field_of(const Sample& sample, const std::string& name) {
@@ -51,7 +51,7 @@ const TensorRef& field_of(const Sample& sample, const std::string& name) {
   throw InputError(fmt::format("the samples have no field '{}'; they have: {}", name, known));
 }
 
-/// Moments of the samples [first, last), one per number of a sample or one for all.
+/// Statistics of the samples [first, last), per value of a sample or one for all.
 void look_at(Dataset& data, const std::string& field, bool each, std::int64_t first, std::int64_t last,
              std::vector<Moments>& out) {
   std::vector<double> row;
@@ -70,7 +70,7 @@ void look_at(Dataset& data, const std::string& field, bool each, std::int64_t fi
   }
 }
 
-/// Every rank's blocks on every rank, added in their order.
+/// Merges the blocks of all ranks in a fixed order; the result is on every rank.
 std::vector<Moments> together(std::vector<std::vector<Moments>>& table, const Comm& comm) {
   std::vector<Moments> out(table.front().size());
   std::vector<double> flat(5 * out.size());

@@ -7,7 +7,7 @@
 
 namespace cambium::train {
 
-/// The numbers of a contiguous host array, whatever its type, as Out.
+/// Values of a contiguous host array of any numeric type, converted to Out.
 template <class Out>
 void copy_numbers(const TensorRef& from, std::span<Out> out) {
   if (!from.contiguous() || from.space != Space::host)

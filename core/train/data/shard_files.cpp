@@ -16,7 +16,7 @@ namespace {
 bool is_pattern(const std::string& name) { return name.find_first_of("*?[") != std::string::npos; }
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
-/// Order of texts in which runs of digits compare as numbers.
+/// Natural sort order: runs of digits compare as integers.
 bool before(const std::string& a, const std::string& b) {
   std::size_t i = 0, j = 0;
   while (i < a.size() && j < b.size()) {
@@ -41,7 +41,7 @@ bool before(const std::string& a, const std::string& b) {
   return a.size() - i < b.size() - j;
 }
 
-/// A name cut at its last number: "run/part_07.h5" is "run/part_", 7 (two digits wide), ".h5".
+/// A name split at its last number: "run/part_07.h5" is "run/part_", 7 (two digits wide), ".h5".
 struct Numbered {
   std::string head, tail;
   long number = 0;
@@ -61,7 +61,7 @@ std::optional<Numbered> numbered(const std::string& path) {
                   static_cast<int>(end - begin)};
 }
 
-/// Files that differ in one number only should count without a gap.
+/// Throws if files that differ in one number only have a gap in their numbering.
 void require_no_gap(const std::string& pattern, const std::vector<std::string>& files) {
   for (std::size_t k = 1; k < files.size(); ++k) {
     const auto a = numbered(files[k - 1]), b = numbered(files[k]);

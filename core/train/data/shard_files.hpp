@@ -5,9 +5,9 @@
 
 namespace cambium::train {
 
-/// The files that a deck names, in order: a name stays where it is, a pattern ("train_*.h5") becomes the files that
-/// match it (numbers in names count as numbers: part_2 comes before part_10). InputError when a pattern matches nothing
-/// or a number is missing between the first and the last file of a pattern.
+/// Files named in a deck, in order: a name is kept, a pattern ("train_*.h5") is replaced by its matches in natural sort
+/// order (part_2 before part_10). InputError if a pattern matches nothing, or if a number is missing between its first
+/// and last file.
 std::vector<std::string> shard_files(std::span<const std::string> names);
 
 }  // namespace cambium::train

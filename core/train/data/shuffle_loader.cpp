@@ -12,7 +12,7 @@ void ShuffleLoader::open(Dataset& data, const BatchPlan& plan, Context&) {
   plan_ = plan;
 }
 
-/// Sorted for the data set, handed back in the order asked for.
+/// Reads in sorted order and returns samples in the requested order.
 std::vector<SamplePtr> ShuffleLoader::read(std::span<const std::int64_t> ids) {
   std::vector<std::size_t> place(ids.size());
   std::iota(place.begin(), place.end(), std::size_t{0});
@@ -44,7 +44,7 @@ Batch ShuffleLoader::batch(std::int64_t step) {
   out.step = step;
   out.epoch = numbers.epoch;
   out.samples = numbers.samples;
-  // A rank's slices lie side by side: one read brings them all.
+  // The slices of a rank are contiguous: one read returns them all.
   const auto first = numbers.slices.front().first;
   const auto mine = read(numbers.order.subspan(first, static_cast<std::size_t>(numbers.slices.back().second - first)));
   for (const auto& [from, to] : numbers.slices)

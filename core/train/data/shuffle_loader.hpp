@@ -4,7 +4,7 @@
 
 namespace cambium::train {
 
-/// Reads each batch when it is asked for and keeps nothing.
+/// Reads each batch on request and caches nothing.
 class ShuffleLoader : public Loader {
  public:
   struct Params {

@@ -15,7 +15,7 @@ std::vector<SamplePtr> Subset::read(std::span<const std::int64_t> numbers) {
 
 std::pair<std::vector<std::int64_t>, std::vector<std::int64_t>> hold_out(std::uint64_t seed, std::int64_t samples,
                                                                          double share) {
-  // The samples with the smallest random keys: a sample stays on its side when others are added, most of the time.
+  // The samples with the smallest random keys: a sample mostly keeps its side when others are added.
   std::vector<std::pair<double, std::int64_t>> keys;
   for (std::int64_t id = 0; id < samples; ++id)
     keys.emplace_back(Random4(seed, Stream::hold_out, static_cast<std::uint64_t>(id), 0).uniform(0), id);

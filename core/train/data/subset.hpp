@@ -3,10 +3,10 @@
 
 namespace cambium::train {
 
-/// Some samples of a data set as one of their own, numbered in the order of their ids. A sample keeps its id.
+/// Subset of a data set, numbered in the order of its ids. A sample keeps its id.
 class Subset : public Dataset {
  public:
-  /// `ids` in ascending order. `whole` must outlive it and is opened already.
+  /// `ids` in ascending order. `whole` must be open and outlive it.
   Subset(Dataset& whole, std::vector<std::int64_t> ids) : whole_(whole), ids_(std::move(ids)) {}
   void open(Context&) override {}
   std::int64_t size() const override { return std::ssize(ids_); }
@@ -20,7 +20,7 @@ class Subset : public Dataset {
   std::vector<std::int64_t> ids_;
 };
 
-/// Ids of a random share of the samples and of the others, both ascending; a function of the seed.
+/// Ids of a random fraction of the samples and of the others, both ascending; a function of the seed.
 std::pair<std::vector<std::int64_t>, std::vector<std::int64_t>> hold_out(std::uint64_t seed, std::int64_t samples,
                                                                          double share);
 

@@ -7,8 +7,8 @@ namespace cambium::train {
 struct ActivationParams {
   enum class Keep { whole, compressed, recomputed };
   Keep keep = Keep::compressed;
-  double share = 0.01;  ///< of the mean gradient that its error may have
-  double bound = 0.0;   ///< absolute; 0: chosen by share
+  double share = 0.01;  ///< allowed error, as a fraction of the mean gradient
+  double bound = 0.0;   ///< absolute error bound; 0: derived from share
   static void describe(deck::Describe<ActivationParams>& d);
 };
 

@@ -12,7 +12,7 @@ std::vector<std::int64_t> epoch_order(std::uint64_t seed, std::int64_t epoch, st
   std::iota(order.begin(), order.end(), std::int64_t{0});
   for (std::int64_t k = samples - 1; k > 0; --k) {
     const Random4 random(seed, Stream::shuffle, static_cast<std::uint64_t>(k), static_cast<std::uint64_t>(epoch));
-    // 64 random bits over k + 1 places: the bias is below (k + 1) / 2^64.
+    // 64 random bits modulo k + 1: the bias is below (k + 1) / 2^64.
     const std::uint64_t bits = static_cast<std::uint64_t>(random.bits[0]) << 32 | random.bits[1];
     std::swap(order[k], order[bits % static_cast<std::uint64_t>(k + 1)]);
   }

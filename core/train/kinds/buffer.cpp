@@ -56,7 +56,7 @@ void FlatBuffer::copy_from(const FlatBuffer& other) {
 
 namespace {
 
-/// Eight running sums over at most 512 numbers: enough parallelism for any pack width, a fixed order for all.
+/// Eight running sums over at most 512 values: enough parallelism for any SIMD width, in a fixed order.
 template <class T>
 double block_sum(const T* x, std::int64_t n) {
   double sums[8] = {};

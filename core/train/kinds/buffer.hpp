@@ -8,16 +8,16 @@
 
 namespace cambium::train {
 
-/// One number per parameter in one piece of host memory: weights, gradients, or a state of the optimizer. The layout
-/// must outlive it.
+/// One value per parameter in contiguous host memory: weights, gradients, or a state of the optimizer. The layout must
+/// outlive it.
 class FlatBuffer {
  public:
   FlatBuffer() = default;
   FlatBuffer(const FlatLayout& layout, DType dtype);  ///< zeros
 
-  /// A view of somebody else's layout.size() numbers, aligned to their size; it owns nothing.
+  /// Non-owning view of layout.size() values, which must be aligned to their size.
   static FlatBuffer on(const FlatLayout& layout, DType dtype, std::byte* data);
-  /// A view of these numbers; empty of an empty buffer.
+  /// Non-owning view of this buffer; empty if the buffer is empty.
   FlatBuffer view() const { return layout_ ? on(*layout_, dtype_, data_.get()) : FlatBuffer(); }
 
   const FlatLayout& layout() const { return *layout_; }
@@ -73,14 +73,14 @@ void with_real(DType dtype, F&& f) {
     f.template operator()<float>();
 }
 
-/// Sum of squares of every tensor, in float64, all tensors in one pass. The order of additions depends on the tensor's
-/// length alone (pairwise over blocks), so that equal buffers give equal bits on every rank.
+/// Sum of squares of every tensor, in float64, all tensors in one pass. The order of additions depends only on the
+/// tensor's length (pairwise over blocks), so equal buffers give bitwise identical results on every rank.
 std::vector<double> squared_norms(const FlatBuffer& buffer);
 
 /// values *= factor.
 void scale(FlatBuffer& buffer, double factor);
 
-/// Tensors one after the other without padding: what files hold, independent of alignment and grouping.
+/// Tensors concatenated without padding: the form stored in files, independent of alignment and groups.
 template <class T>
 std::vector<T> packed(const FlatBuffer& buffer);
 template <class T>

@@ -13,42 +13,44 @@
 
 namespace cambium::train {
 
-/// One array of a data set: its name, unit and shape without the sample's own axis; -1 where samples differ.
+/// One array of a data set: its name, unit and shape without the sample axis; -1 for an extent that varies between
+/// samples.
 struct FieldInfo {
   std::string name;  ///< such as "coord", "energy", "image"
-  std::string unit;  ///< a unit of core/base/units, empty for a number
+  std::string unit;  ///< a unit of core/base/units, empty if dimensionless
   std::vector<std::int64_t> shape;
   DType dtype = DType::f64;
 };
 
 /// One sample in host memory. Immutable once read, shared by the buffer, the batch and the network's caches.
 struct Sample {
-  std::int64_t id = 0;  ///< its number in the data set, the address of everything random about it
+  std::int64_t id = 0;  ///< index in the data set; also the address of its random numbers
   std::map<std::string, TensorRef, std::less<>> fields;
-  std::shared_ptr<const void> storage;  ///< what the fields point into
+  std::shared_ptr<const void> storage;  ///< owns the memory of the fields
   std::int64_t bytes = 0;               ///< of all fields
 };
 
 using SamplePtr = std::shared_ptr<const Sample>;
 
-/// Samples addressed by number, the same on every rank.
+/// Samples addressed by index, the same on every rank.
 class Dataset {
  public:
   using Kind = Dataset;
   static constexpr std::string_view kind = "dataset";
   virtual ~Dataset() = default;
-  /// Opens the files; throws InputError naming file, array and, for a bad number, the frame. Called once on every rank.
+  /// Opens the files; throws InputError naming file, array and, for an invalid value, the frame. Called once on every
+  /// rank.
   virtual void open(Context&) = 0;
   virtual std::int64_t size() const = 0;
   virtual std::vector<FieldInfo> fields() const = 0;
-  /// Reads samples, in the order of ids (sorted by the caller, so that neighbours can be read at once). May be called
-  /// by several threads: a loader reads ahead while a part of the same set is validated.
+  /// Reads samples, in the order of ids (sorted by the caller, to merge reads of neighbours). May be called by several
+  /// threads: a loader reads ahead while another thread validates on the same set.
   virtual std::vector<SamplePtr> read(std::span<const std::int64_t> ids) = 0;
-  /// Samples that lie in one storage chunk with this one, as [first, last): what one read can bring.
+  /// Range [first, last) of the samples in the same storage chunk: what one read can return.
   virtual std::pair<std::int64_t, std::int64_t> chunk_of(std::int64_t id) const { return {id, id + 1}; }
   /// Bytes read from storage so far on this rank.
   virtual std::int64_t bytes_read() const { return 0; }
-  /// Works that describe the data or their format, for the run's cite.bib.
+  /// Publications that describe the data or their format, for the run's cite.bib.
   virtual std::vector<Citation> citations() const { return {}; }
 };
 

@@ -7,23 +7,22 @@
 
 namespace cambium::train {
 
-/// A layer of a network whose weights can be a product of smaller ones: a matrix of two factors, the kernel of a
-/// convolution of a kernel between fewer channels with a matrix before and one after it (Tucker, Psychometrika 31, 279
-/// (1966); Kim et al., ICLR 2016).
+/// A layer that supports low-rank factorisation: a matrix as the product of two factors, a convolution as a convolution
+/// with fewer channels between two matrices (Tucker, Psychometrika 31, 279 (1966); Kim et al., ICLR 2016).
 struct FactorLayer {
   std::string name;
-  std::int64_t inputs = 0, outputs = 0;  ///< of the whole layer: numbers, or channels
+  std::int64_t inputs = 0, outputs = 0;  ///< of the unfactored layer: features, or channels
   std::int64_t taps = 1;                 ///< entries of a kernel; a matrix has one
-  std::int64_t places = 1;               ///< at which one sample uses it
-  bool outputs_first = true;             ///< how weights lie: [outputs][inputs][taps], else [inputs][outputs]
-  std::int64_t rank = 0;                 ///< width between the factors; 0: the layer is whole
-  // Parameters, -1 where there is none. A whole layer has the core alone, a product of matrices no core; the factors of
-  // a convolution that would not be narrower than its channels are left out.
+  std::int64_t places = 1;               ///< positions at which one sample applies it
+  bool outputs_first = true;             ///< weight layout: [outputs][inputs][taps], else [inputs][outputs]
+  std::int64_t rank = 0;                 ///< width between the factors; 0: not factored
+  // Indices of parameters, -1 for none. An unfactored layer has only the core, a product of matrices has no core; a
+  // factor of a convolution is omitted where it would not reduce the channels.
   int enter = -1, core = -1, leave = -1, bias = -1;
-  int between = -1;  ///< constants between two factors
+  int between = -1;  ///< fixed parameters between two factors
 
   bool convolution() const { return taps > 1; }
-  /// For one sample with this rank (0: whole).
+  /// Multiplications per sample with this rank (0: not factored).
   std::int64_t multiplications(std::int64_t with_rank) const {
     if (with_rank == 0) return places * taps * inputs * outputs;
     if (!convolution()) return places * with_rank * (inputs + outputs);
@@ -32,24 +31,24 @@ struct FactorLayer {
   }
 };
 
-/// Addition to a network whose key `factor_ranks` holds a number for each of these layers, 0 for a whole one. It says
-/// which layers there are; everything else about low rank is core/train/low_rank's.
+/// Interface of a network whose key `factor_ranks` has one entry per layer, 0 for an unfactored one. It only lists
+/// these layers; everything else about low rank is in core/train/low_rank.
 class HasFactors {
  public:
   virtual ~HasFactors() = default;
-  /// In the order of `ranks`; once the network knows its sizes.
+  /// In the order of `factor_ranks`; valid once the network knows its sizes.
   virtual std::vector<FactorLayer> factor_layers() const = 0;
-  /// A key that holds a width (or a list of them), which stays a multiple of `multiple` when it is made smaller.
+  /// A key that holds a width (or a list of widths), kept a multiple of `multiple` when it is reduced.
   struct WidthKey {
     std::string key;
     std::int64_t multiple = 1;
   };
-  /// Those that make the network smaller when all shrink alike: the baseline of its products.
+  /// Keys that make the network smaller when all are reduced alike: the baseline for low-rank networks.
   virtual std::vector<WidthKey> width_keys() const = 0;
 };
 
-/// Error in the key `factor_ranks` of a network with so many layers (where the deck alone tells them); empty where
-/// nothing is.
+/// Error message for the key `factor_ranks` of a network with `layers` layers (if the deck determines them); empty if
+/// valid.
 std::string ranks_problem(std::span<const std::int64_t> ranks, std::optional<std::size_t> layers);
 
 }  // namespace cambium::train

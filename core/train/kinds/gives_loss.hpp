@@ -5,14 +5,14 @@
 
 namespace cambium::train {
 
-/// Interface of a network that gives the terms of its loss without their gradient, for samples that it is not trained
-/// on. Without it the loss is that of metrics() which are terms().
+/// Interface of a network that computes the terms of its loss without gradients, for samples outside the training set.
+/// Without it the loss consists of those metrics() that are terms().
 class GivesLoss {
  public:
   virtual ~GivesLoss() = default;
-  /// Adds what gradient() adds to `terms`; what is random in training (dropped activations, noise) is left out. Never
-  /// called without samples, and always right behind evaluate() of the same samples with the same weights, so that what
-  /// both need may be kept.
+  /// Adds what gradient() adds to `terms`, without the randomness of training (dropout, noise). Never called without
+  /// samples, and always directly after evaluate() with the same samples and weights, so common intermediate results
+  /// may be cached.
   virtual void add_loss(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
                         std::span<TermSum> terms) = 0;
 };

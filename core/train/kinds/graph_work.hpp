@@ -6,14 +6,14 @@
 
 namespace cambium::train {
 
-/// One epoch of a network that computes all nodes of a graph at once, as a plan sees it.
+/// Work of one epoch of a network that computes all nodes of a graph at once, as used by `cambium plan`.
 struct GraphWork {
   sparse::Csr<double> matrix;               ///< square; its values do not matter
-  std::vector<sparse::LayerWidths> layers;  ///< A H W each, in the order that sends less
+  std::vector<sparse::LayerWidths> layers;  ///< A H W each, in the order with less communication
   int number_bytes = 4;                     ///< of the network's precision
 };
 
-/// A network that can say so, once fit_statistics() has shown it the graph.
+/// Interface of a network that reports this work, once fit_statistics() has read the graph.
 class WorksOnGraph {
  public:
   virtual ~WorksOnGraph() = default;

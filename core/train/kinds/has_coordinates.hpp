@@ -4,23 +4,23 @@
 
 namespace cambium::train {
 
-/// Where samples, or the numbers along an axis of them, lie: times, latitudes, depths. Of an axis or beside one.
+/// Coordinates of the samples or along another axis: times, latitudes, depths. Dimension or auxiliary coordinate.
 struct Coordinate {
   std::string name;
-  std::string units;      ///< as the CF conventions write them: "days since 1990-01-01"; empty for a number
-  std::string calendar;   ///< of times; empty for the standard one
-  std::string long_name;  ///< empty where the data have none
-  std::string field;      ///< of which field
+  std::string units;      ///< in CF notation: "days since 1990-01-01"; empty if dimensionless
+  std::string calendar;   ///< for times; empty for the standard one
+  std::string long_name;  ///< empty if not given
+  std::string field;      ///< field that it belongs to
   int axis = 0;           ///< 0: samples; 1: the first axis of a sample
-  bool beside = false;    ///< another coordinate names the axis ("coordinates" of CF)
+  bool beside = false;    ///< auxiliary: another coordinate names the axis ("coordinates" of CF)
   std::vector<double> values;
 };
 
-/// A data set that knows coordinates of its samples; an interface beside Dataset.
+/// Interface of a data set that has coordinates of its samples, in addition to Dataset.
 class HasCoordinates {
  public:
   virtual ~HasCoordinates() = default;
-  /// After open(), on one rank. Of samples one value for each sample of the set, in order.
+  /// After open(), on one rank. A coordinate of samples has one value for each sample of the set, in order.
   virtual std::vector<Coordinate> coordinates() = 0;
 };
 

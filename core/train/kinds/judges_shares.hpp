@@ -5,13 +5,13 @@
 
 namespace cambium::train {
 
-/// A network that computes all samples at once and leaves the answer to each on one rank: validation asks it for sums
-/// in place of begin_evaluation() and evaluate().
+/// A network that computes all samples at once, with the output of each on one rank: validation calls evaluate_all() in
+/// place of begin_evaluation() and evaluate().
 class JudgesShares {
  public:
   virtual ~JudgesShares() = default;
-  /// Collective: sets the sums of the metrics over all samples of `data`, the same bits for any number of ranks. False
-  /// where there are none.
+  /// Collective: sets the sums of the metrics over all samples of `data`, bitwise identical for any number of ranks.
+  /// Returns false if there are no samples.
   virtual bool evaluate_all(Dataset& data, std::span<const TensorRef> weights, std::span<TermSum> metrics) = 0;
 };
 

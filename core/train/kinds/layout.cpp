@@ -50,7 +50,7 @@ FlatLayout::FlatLayout(const FlatLayout& whole, std::int64_t begin, std::int64_t
 FlatLayout::FlatLayout(std::vector<ParameterInfo> parameters, std::int64_t group_elements, std::int64_t padding,
                        std::int64_t alignment) {
   add(std::move(parameters));
-  // Groups are cut from the end, so that the one that is sent first is full.
+  // Groups are filled from the end, so the one that is sent first is full.
   std::int64_t room = 0;
   for (int k = static_cast<int>(tensors_.size()) - 1; k >= 0; --k) {
     const std::int64_t needed = round_up(tensors_[k].elements, alignment);

@@ -6,10 +6,9 @@
 
 namespace cambium::train {
 
-/// Where each tensor of a network lies in a flat buffer. Tensors keep the network's order and begin at multiples of 16
-/// elements (`alignment` where it is more), so that they are aligned to 64 bytes in float32 and float64. Runs of
-/// tensors form groups, the messages of the reduction; a group's length is a multiple of `padding` elements. Padding
-/// holds zeros for good.
+/// Positions of a network's tensors in a flat buffer. Tensors keep the network's order and begin at multiples of 16
+/// elements (of `alignment` if larger), so they are aligned to 64 bytes in float32 and float64. Runs of tensors form
+/// groups (buckets of the reduction); a group's length is a multiple of `padding` elements. Padding is always zero.
 class FlatLayout {
  public:
   struct Tensor {
@@ -19,19 +18,19 @@ class FlatLayout {
   };
   struct Group {
     std::int64_t begin = 0, end = 0;  ///< elements
-    int first = 0, last = 0;  ///< tensors first..last-1; of a group that was given as a list, 0 and their number
+    int first = 0, last = 0;  ///< tensors first..last-1; for a group given as a list, 0 and the number of tensors
     std::int64_t elements() const { return end - begin; }
   };
 
-  /// Groups hold at most `group_elements`, or one larger tensor. Group 0 holds the last tensors: back-propagation
+  /// Groups hold at most `group_elements`, or one larger tensor. Group 0 holds the last tensors, since back-propagation
   /// finishes them first.
   FlatLayout(std::vector<ParameterInfo> parameters, std::int64_t group_elements, std::int64_t padding = 64,
              std::int64_t alignment = 16);
 
-  /// Groups as given: each a list of tensors in ascending order, every tensor in one of them.
+  /// Given groups: each a list of tensors in ascending order, every tensor in exactly one group.
   FlatLayout(std::vector<ParameterInfo> parameters, const std::vector<std::vector<int>>& groups, std::int64_t padding,
              std::int64_t alignment = 16);
-  /// Meaning of elements [begin, end) of another layout: the pieces of its tensors, in one group.
+  /// Layout of the elements [begin, end) of another layout: the parts of its tensors in that range, in one group.
   FlatLayout(const FlatLayout& whole, std::int64_t begin, std::int64_t end);
 
   const std::vector<Tensor>& tensors() const { return tensors_; }

@@ -7,30 +7,30 @@
 
 namespace cambium::train {
 
-/// Purposes of the memory of a divided model. The first three stay for the whole run.
+/// Purposes of the memory of a sharded model. The first three are allocated for the entire run.
 enum class Held {
   weights,
   gradients,
   states,
-  windows,   ///< weights and gradients of modules that are in use, in the network's precision
+  windows,   ///< weights and gradients of modules in use, in the network's precision
   messages,  ///< parts received from other ranks
-  copies     ///< the best model, and whole models: first weights, validation, checkpoints, export
+  copies     ///< the best model and complete models: initial weights, validation, checkpoints, export
 };
 constexpr std::size_t held_kinds = 6;
 
-/// Bytes that a rank holds, by purpose. Every Block and Counted reports here, so the figures are what was allocated.
+/// Bytes allocated on a rank, by purpose. Every Block and Counted reports here, so the figures are actual allocations.
 class MemoryLedger {
  public:
-  /// `limit` bounds all but copies, or these, too; 0 for none.
+  /// `limit` bounds everything except copies, or copies as well if `copies_too`; 0 for none.
   explicit MemoryLedger(std::int64_t limit = 0, bool copies_too = false) : limit_(limit), copies_too_(copies_too) {}
-  /// InputError, naming what is held, when the limit would be passed.
+  /// InputError, listing the allocations, if the limit would be exceeded.
   void change(Held kind, std::int64_t bytes);
   std::int64_t now(Held kind) const { return now_[static_cast<std::size_t>(kind)]; }
   std::int64_t peak(Held kind) const { return peak_[static_cast<std::size_t>(kind)]; }
-  /// Most that was held at one time, copies apart; and with them.
+  /// Peak at any one time, without copies; and including copies.
   std::int64_t peak_in_steps() const { return peak_in_steps_; }
   std::int64_t peak() const { return peak_together_; }
-  /// Bytes by which `more` copies would pass the limit, where that counts them; else 0.
+  /// Bytes by which `more` bytes of copies would exceed the limit, if it includes copies; else 0.
   std::int64_t excess(std::int64_t more) const;
   std::int64_t limit() const { return limit_; }
   std::int64_t together() const { return in_steps() + now(Held::copies); }
@@ -43,7 +43,7 @@ class MemoryLedger {
   bool copies_too_;
 };
 
-/// Bytes that somebody else's buffer takes, for as long as this lives.
+/// Accounts for the bytes of a buffer owned elsewhere, during its own lifetime.
 class Counted {
  public:
   Counted() = default;

@@ -22,14 +22,14 @@ struct ParameterInfo {
   std::string name;  ///< such as "embedding.0.1.w"
   std::vector<std::int64_t> shape;
   bool decay = true;    ///< weight decay and layer-wise rates (LARS, LAMB) apply; false for biases and norms
-  bool linear = false;  ///< the matrix of a linear layer inside the network: may be kept in few bits
+  bool linear = false;  ///< the matrix of a linear layer inside the network: may be quantised to few bits
 };
 
 /// A term of the loss or a validation metric. Sums over samples are exchanged, so ranks may hold unequal batches.
 struct TermInfo {
   std::string name;                                                  ///< such as "force"
   std::string unit;                                                  ///< of the reported value, such as "eV/Å"
-  enum class Report { mean, root_mean } report = Report::root_mean;  ///< what the log shows of sum / count
+  enum class Report { mean, root_mean } report = Report::root_mean;  ///< reduction of sum / count in the log
 };
 
 /// Sum and weight of one term over some samples: the reported value is report(sum / count).
@@ -38,9 +38,9 @@ struct TermSum {
   double count = 0.0;
 };
 
-/// Callbacks of a network to the trainer while it computes a gradient: ready(k), that the gradient of parameter k is
-/// final, so that its group can be sent while the rest is computed. A network with modules() also says which of them it
-/// is about to use.
+/// Callbacks of a network to the trainer during a gradient. ready(k) reports that the gradient of parameter k is final,
+/// so its group can be sent while the rest is computed. A network with modules() also announces the modules that it is
+/// about to use.
 class ReadyCallback {
  public:
   using Call = std::function<void(int)>;
@@ -54,15 +54,15 @@ class ReadyCallback {
 
   void operator()(int parameter) const { ready_(parameter); }
   explicit operator bool() const { return static_cast<bool>(ready_); }
-  /// Weights come and go with the modules; else all of them are there all the time.
+  /// Weights are present only while their module is in use; otherwise all are always present.
   bool by_module() const { return static_cast<bool>(forward_); }
 
-  /// Before the weights of a module are read in the forward pass: only then, and until release(), do its views of
-  /// weights have memory behind them. Modules come in ascending order.
+  /// Called before the forward pass reads the weights of a module; its weight views are valid from then until
+  /// release(). Modules come in ascending order.
   void forward(int module) const {
     if (forward_) forward_(module);
   }
-  /// The same for the backward pass, in descending order; from here to ready() the gradients' views have memory, too.
+  /// The same for the backward pass, in descending order; until ready() the gradient views are valid, too.
   void backward(int module) const {
     if (backward_) backward_(module);
   }
@@ -83,29 +83,29 @@ class TrainsOnDevice;
 class UsesTables;
 class WorksOnGraph;
 
-/// Optional interfaces of a network. The pointers are to the network itself; null where it does not offer
-/// that.
+/// Optional interfaces of a network. Each pointer is to the network itself, or null if it does not implement the
+/// interface.
 struct NetworkTraits {
-  /// The loss compares the samples of a step with each other over all ranks: gradient() sends messages. Every rank then
-  /// calls it exactly once in a step, with at least one sample; the stage `train` refuses what would not.
+  /// The loss compares the samples of a step across all ranks: gradient() communicates. Every rank then calls it
+  /// exactly once per step, with at least one sample; the stage `train` rejects settings that violate this.
   bool joins_ranks = false;
-  /// Which of metrics() are better when they are higher, such as shares that are right; empty: none.
+  /// Metrics for which higher is better, such as accuracies, in the order of metrics(); empty: none.
   std::vector<bool> higher_is_better = {};
-  /// Fields of the training data without which samples can be judged: labels that answers are only compared with
-  /// (forces beside energies), and what this network does not read.
+  /// Fields of the training data that evaluation does not need: labels that outputs are only compared with (forces in
+  /// addition to energies), and fields that this network does not read.
   std::vector<std::string> spared_labels = {};
-  GivesParity* parity = nullptr;        ///< predictions beside labels, for tables and pictures
-  HasFactors* factors = nullptr;        ///< layers that can be products of smaller ones (core/train/low_rank)
-  KeepsNumbers* numbers = nullptr;      ///< numbers of checkpoints beside the weights
-  UsesTables* tables = nullptr;         ///< tables of embeddings (core/train/tables)
+  GivesParity* parity = nullptr;        ///< predictions with labels, for tables and plots
+  HasFactors* factors = nullptr;        ///< layers that support low-rank factors (core/train/low_rank)
+  KeepsNumbers* numbers = nullptr;      ///< extra state of checkpoints
+  UsesTables* tables = nullptr;         ///< embedding tables (core/train/tables)
   JudgesShares* shares = nullptr;       ///< validation of all samples at once
-  TrainsOnDevice* device = nullptr;     ///< gradients by kernels, where weights lie on a device
+  TrainsOnDevice* device = nullptr;     ///< gradients on the device, if the weights are stored there
   const WorksOnGraph* graph = nullptr;  ///< work of one epoch, for `cambium plan`
 };
 
-/// Something that can be trained: parameters that the training layer owns, and the gradient of its weighted loss. A
-/// network has no optimizer, no communicator and no random state of its own. Weights and gradients are views into
-/// the trainer's flat buffers, in the order of parameters(), all of dtype(). One thread per call.
+/// A trainable model: parameters that the training layer owns, and the gradient of its weighted loss. A network has no
+/// optimizer, no communicator and no random state of its own. Weights and gradients are views into the trainer's flat
+/// buffers, in the order of parameters(), all of dtype(). One thread per call.
 ///
 /// Eight functions are required: fit_statistics, parameters, dtype, initialise, terms, gradient, evaluate and
 /// export_model.
@@ -115,42 +115,42 @@ class Network {
   static constexpr std::string_view kind = "network";
   virtual ~Network() = default;
 
-  /// Looks at the data once, before anything else: statistics, sizes, species. Same result on every rank.
+  /// Reads the data once, before anything else: statistics, sizes, species. Same result on every rank.
   virtual void fit_statistics(Dataset& training, Context&) = 0;
   virtual std::vector<ParameterInfo> parameters() const = 0;
-  /// Precision in which weights are read and gradients written: f64 or f32 (bf16 networks convert by themselves).
+  /// Precision in which weights are read and gradients written: f64 or f32 (bf16 networks convert internally).
   virtual DType dtype() const = 0;
   /// Fills the weights from (seed, stream, parameter, element): the same on every rank, so nothing is broadcast.
   virtual void initialise(std::span<const TensorRef> weights, std::uint64_t seed) = 0;
 
   virtual NetworkTraits traits() { return {}; }
 
-  /// First parameter of every module, ascending from 0, when gradient() says through its callback which module it uses;
-  /// then weights and gradients can be divided among ranks. None by default.
+  /// First parameter of every module, ascending from 0, if gradient() announces through its callback which module it
+  /// uses; required for sharding weights and gradients. Empty by default.
   virtual std::vector<int> modules() const { return {}; }
 
-  /// Treatment of activations until the backward pass needs them. InputError from networks that cannot choose.
+  /// Sets how activations are stored for the backward pass. InputError from networks without this choice.
   virtual void use_activations(const ActivationParams& params);
-  /// From now on evaluate() and infer() multiply by these matrices of few bits, which outlive the network's last call.
-  /// Networks that mark parameters as linear provide it.
+  /// Makes evaluate() and infer() multiply by these quantised matrices, which must outlive the network's last call.
+  /// Implemented by networks that mark parameters as linear.
   virtual void use_coded(const CodedWeights& coded);
-  /// Lines for the last page of a training.
+  /// Lines for the stage summary of a training.
   virtual std::vector<std::string> report() const { return {}; }
-  /// Works that the network rests on, for the run's cite.bib.
+  /// Publications of the methods in the network, for the run's cite.bib.
   virtual std::vector<Citation> citations() const { return {}; }
 
-  /// Collective, before the gradients of a step are asked for: everything random of it is addressed by both numbers. A
-  /// network whose samples need each other (nodes of one graph) may send messages in its first gradient() of a step,
-  /// given a loader that leaves no slice empty.
+  /// Collective, before the gradients of a step; seed and step address everything random in it. A network whose samples
+  /// depend on each other (nodes of one graph) may communicate in its first gradient() of a step, given a loader that
+  /// leaves no slice empty.
   virtual void begin_step(std::uint64_t /*seed*/, std::int64_t /*step*/) {}
-  /// Collective, before evaluate() is asked for samples of `data`, all of them with these weights: what is computed for
-  /// all samples at once.
+  /// Collective, before evaluate() is called for samples of `data`, all with these weights: for computations over all
+  /// samples at once.
   virtual void begin_evaluation(Dataset& /*data*/, std::span<const TensorRef> /*weights*/) {}
 
   /// Terms of the loss, in the order of term_weights below.
   virtual std::vector<TermInfo> terms() const = 0;
-  /// Weights of the terms at this point of training, all one by default. `rate` is the learning rate over its start
-  /// value.
+  /// Weights of the terms at this point of training, all one by default. `rate` is the learning rate relative to its
+  /// initial value.
   virtual std::vector<double> term_weights(std::int64_t /*step*/, double /*rate*/) const {
     return std::vector<double>(terms().size(), 1.0);
   }
@@ -160,12 +160,12 @@ class Network {
                         std::span<const double> term_weights, std::span<const TensorRef> gradients,
                         std::span<TermSum> terms, const ReadyCallback& ready) = 0;
 
-  /// Metrics of a validation, the first one being what the best model is chosen by (less is better).
+  /// Validation metrics; the first one selects the best model (lower is better).
   virtual std::vector<TermInfo> metrics() const { return terms(); }
   virtual void evaluate(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
                         std::span<TermSum> metrics) = 0;
 
-  /// Requests of a host program to the network: name, unit and shape of one sample's outputs. None by default.
+  /// Outputs that a host program can request: name, unit and shape per sample. None by default.
   virtual std::vector<FieldInfo> outputs() const { return {}; }
   /// Fills one float64 array per output, (samples, shape...) with any strides.
   virtual void infer(std::span<const SamplePtr> /*samples*/, std::span<const TensorRef> /*weights*/,
@@ -175,7 +175,7 @@ class Network {
   virtual std::vector<std::string> export_model(const std::string& directory, std::span<const TensorRef> weights,
                                                 Context&) const = 0;
   /// State that export_model and a resumed run need in addition to weights (statistics), as JSON text, none by default;
-  /// restore() takes it back.
+  /// restore() reads it.
   virtual std::string state() const { return "{}"; }
   virtual void restore(const std::string& /*state*/) {}
 };

@@ -4,15 +4,15 @@
 
 namespace cambium::train {
 
-/// A network that answers samples with fewer fields than it was trained on, since labels are no inputs; an interface
-/// beside Network. Networks without it need all fields of their training but the labels that they spare
-/// (NetworkTraits::spared_labels).
+/// Interface of a network that needs fewer fields for inference than for training, since labels are not inputs; in
+/// addition to Network. Networks without it require all training fields except the labels listed in
+/// NetworkTraits::spared_labels.
 class ReadsFields {
  public:
   virtual ~ReadsFields() = default;
-  /// Names of the fields that infer() reads, known after restore().
+  /// Names of the fields that infer() reads; valid after restore().
   virtual std::vector<std::string> fields_to_infer() const = 0;
-  /// The one of them whose first axis is as long as the axis of outputs() that is -1; empty where none is.
+  /// The field whose first axis has the length of the variable (-1) axis of outputs(); empty if there is none.
   virtual std::string rows_field() const { return {}; }
 };
 

@@ -2,11 +2,11 @@
 
 namespace cambium::train {
 
-/// A data set that may show each network of `models` another part of itself; an interface beside Dataset.
+/// Interface of a data set that may present a different part to each network of `models`; in addition to Dataset.
 class VariesByMember {
  public:
   virtual ~VariesByMember() = default;
-  /// Before open(), on every rank: the number of the network, from 0.
+  /// Before open(), on every rank: index of the network, from 0.
   virtual void take_member(int member) = 0;
 };
 

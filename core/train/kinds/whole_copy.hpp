@@ -4,12 +4,12 @@
 
 namespace cambium::train {
 
-/// A whole model's numbers, counted as a copy while it lives.
+/// Values of a complete model, counted as a copy during its lifetime.
 struct WholeCopy {
   FlatBuffer numbers;
   Counted counted;
 
-  /// Zeros. InputError when the ledger has no room for them.
+  /// Zeros. InputError if the ledger has no room for them.
   static WholeCopy of(const FlatLayout& layout, DType dtype, MemoryLedger& ledger) {
     Counted counted(ledger, Held::copies, layout.size() * size_of(dtype));
     return {FlatBuffer(layout, dtype), std::move(counted)};

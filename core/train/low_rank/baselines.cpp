@@ -4,7 +4,7 @@
 
 namespace cambium::train {
 
-/// A layer takes its next rank; those with smaller `turn` do so first.
+/// Raises a layer to its next rank; smaller `turn` first.
 struct Raise {
   double turn = 0.0;
   std::size_t layer = 0;

@@ -5,15 +5,15 @@
 
 namespace cambium::train {
 
-/// The same share of every layer: ranks rise in turn, layer after layer, as long as the time that is predicted is
-/// within `seconds`; a layer whose next rank would take too long stays, and the others go on, so that little of the
-/// time is left. Empty where not even the least ranks are fast enough.
+/// Same fraction for every layer: ranks are raised in turn, layer after layer, while the predicted time is within
+/// `seconds`. A layer whose next rank would take too long stops while the others continue, so little of the time is
+/// left. Empty if even the smallest ranks are too slow.
 std::vector<std::size_t> equal_shares(const CostTable& table, double seconds);
 
-/// The same with the layer first that keeps the least share of the squares of its weights.
+/// The same, raising first the layer that keeps the smallest fraction of its squared weights.
 std::vector<std::size_t> equal_energy(const CostTable& table, double seconds);
 
-/// Candidates with the least times.
+/// Candidates with the smallest times.
 std::vector<std::size_t> fastest(const CostTable& table);
 
 }  // namespace cambium::train

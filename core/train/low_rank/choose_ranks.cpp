@@ -18,7 +18,7 @@ std::vector<std::int64_t> candidate_ranks(const FactorLayer& layer, std::int64_t
     if (layer.multiplications(rank) < layer.multiplications(0) && (out.empty() || out.back() < rank))
       out.push_back(rank);
   }
-  if (out.size() > most_ranks) {  // evenly, the smallest and the largest among them
+  if (out.size() > most_ranks) {  // evenly spaced, including the smallest and the largest
     std::vector<std::int64_t> fewer;
     for (std::size_t k = 0; k < most_ranks; ++k)
       fewer.push_back(out[most_ranks > 1 ? (k * (out.size() - 1) + (most_ranks - 1) / 2) / (most_ranks - 1) : 0]);
@@ -50,7 +50,7 @@ void make_rising(std::vector<double>& values) {
 }
 
 std::vector<std::size_t> choose_ranks(const std::vector<std::vector<RankCandidate>>& layers, double seconds) {
-  // Times above each layer's least one, in steps rounded up, are spent from what is left above all of these.
+  // Knapsack by dynamic programming: times above each layer's minimum, rounded up to steps, within the remaining time.
   double least = 0.0, span = 0.0;
   std::vector<double> lows;
   for (const auto& layer : layers) {
@@ -65,7 +65,7 @@ std::vector<std::size_t> choose_ranks(const std::vector<std::vector<RankCandidat
   const double left = std::min(seconds - least, span), step = std::max(left / steps, 1e-300);
   constexpr double none = std::numeric_limits<double>::infinity();
   std::vector<double> best(steps + 1, 0.0);
-  std::vector<std::vector<std::size_t>> taken;  // by layer and by steps that may be spent up to it
+  std::vector<std::vector<std::size_t>> taken;  // by layer and by steps available up to it
   for (std::size_t l = 0; l < layers.size(); ++l) {
     std::vector<double> next(steps + 1, none);
     std::vector<std::size_t> choice(steps + 1, 0);

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 static ArtifactInfo info_of(const LoadedModel& whole, const Assembled& factors, const Context& context) {
   ArtifactInfo info = whole.info;
-  info.grids.clear();  // products of factors lie on none
+  info.grids.clear();  // products of factors are on no grid
   const auto* entry = context.registry->find(Network::kind, info.type);
   info.config = deck::resolved(factors.keys, entry->schema, *context.registry);
   std::erase_if(info.card, [](const auto& figure) { return figure.name.starts_with("validation_"); });
@@ -66,7 +66,7 @@ std::vector<Way> Comparison::ways() {
   return out;
 }
 
-/// By the clock of rank 0, of a network whose cost was counted.
+/// Measured on rank 0, for a network whose cost was counted in multiplications.
 double Comparison::seconds_of(Network& network, FlatBuffer& weights) {
   double share = pass_times(*whole_.network, whole_.weights, network, weights, samples_.timed).share;
   context_.comm.broadcast(std::span(&share, 1));

@@ -10,15 +10,16 @@
 
 namespace cambium::train {
 
-/// The networks of a stage compress: ranks by table and by search, and their baselines of the same time, as they are
-/// made and after a training. Collective.
+/// The networks of a stage compress: ranks by table and by search, and baselines of the same time, before and after
+/// training. Collective.
 class Comparison {
  public:
   struct Samples {
     std::vector<SamplePtr> chosen_by, judged_by, timed;
   };
   Comparison(const CompressKeys& keys, LoadedModel& whole, const Samples& samples, Dataset& data, Context& context);
-  /// Measures, chooses, judges; writes model.h5 into the run's folder, and a model.h5 of each baseline into a folder.
+  /// Measures, chooses and evaluates; writes model.h5 to the run folder, and a model.h5 of each baseline to a
+  /// subfolder.
   CompressTable run();
 
   const Task::Work& work() const { return work_; }
@@ -46,7 +47,7 @@ class Comparison {
   Ways ways_;
   CompressTable table_;
   double whole_seconds_ = 0.0;
-  std::map<std::string, double> chosen_by_;  ///< loss by the key of a way
+  std::map<std::string, double> chosen_by_;  ///< loss by the key of a strategy
   Task::Work work_;
   std::vector<Citation> citations_;
   std::vector<std::string> folders_;

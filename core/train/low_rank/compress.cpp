@@ -43,13 +43,13 @@ void Compress::examine(Check& check) {
       check.will_write({name, {Origin::stage, "compress"}});
   if (check.waits(params_.model) || !check.small())
     return check.not_looked_at(fmt::format("the model: '{}' is still to be written", params_.model));
-  // factor_layers() names the key itself
+  // The error of factor_layers() names the key itself
   const auto model =
       deck::about_key("compress.model", "model", [&] { return load_artifact(params_.model, check.context()); });
   factor_layers(*model.network, model.info.type, params_.model);
 }
 
-/// Samples evenly spaced over a data set.
+/// Evenly spaced samples of a data set.
 static std::vector<SamplePtr> spread(Dataset& data, std::int64_t wanted, const LoadedModel& model,
                                      const std::string& path, Context& context) {
   data.open(context);

@@ -8,8 +8,8 @@
 
 namespace cambium::train {
 
-/// The stage `compress`: a trained network whose layers become products of smaller ones, so that a pass takes a given
-/// part of its time here, then trained on. Writes an ordinary model file.
+/// The stage `compress`: low-rank factorisation of a trained network such that a pass takes a given fraction of its
+/// time on this machine, then fine-tuning. Writes an ordinary model file.
 class Compress : public Task, public Checked {
  public:
   using Params = CompressKeys;

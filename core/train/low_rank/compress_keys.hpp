@@ -11,13 +11,13 @@ namespace cambium::train {
 
 /// Keys of the stage `compress`.
 struct CompressKeys {
-  enum class Choose { better, table, search };  ///< whose ranks are trained on
+  enum class Choose { better, table, search };  ///< ranks to be fine-tuned
   struct FineTune {
     std::int64_t steps = 1000, batch = 32;
     double learning_rate = 1e-3;
     static void describe(deck::Describe<FineTune>& d);
   };
-  /// Training of the smaller network that baselines the products.
+  /// Training from scratch of the smaller network that is the baseline of the low-rank one.
   struct FromScratch {
     std::optional<std::int64_t> steps;
     double learning_rate = 3e-3;
@@ -26,8 +26,8 @@ struct CompressKeys {
   std::string model;
   deck::Choice<Dataset> dataset;
   std::optional<deck::Choice<Dataset>> validation;
-  std::optional<double> budget, latency;  ///< share of the time; s
-  std::optional<double> multiplications;  ///< share of the whole network's
+  std::optional<double> budget, latency;  ///< fraction of the time; s
+  std::optional<double> multiplications;  ///< fraction of the full network's
   std::int64_t samples = 256, batch = 32, multiple = 8;
   Choose choose = Choose::better;
   SearchKeys search;

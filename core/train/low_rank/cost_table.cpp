@@ -17,7 +17,7 @@ Assembled assemble(LoadedModel& whole, std::span<const std::int64_t> ranks, Cont
   std::vector<deck::Node> numbers;
   for (const auto rank : ranks) numbers.push_back(deck::Node::scalar(fmt::format("{}", rank)));
   out.keys = deck::parse(whole.info.config, "/model/config")
-                 .without([](std::string_view key) { return key == "ranks"; })  // files of 0.1 call them so
+                 .without([](std::string_view key) { return key == "ranks"; })  // its name in files of 0.1
                  .with("factor_ranks", deck::Node::list(std::move(numbers)));
   out.network = context.registry->make<Network>(whole.info.type, out.keys, context);
   out.network->restore(whole.info.state);
@@ -76,10 +76,10 @@ double CostTable::predicted(const std::vector<std::size_t>& choice) const {
   return sum;
 }
 
-/// Layers that are not worth a product, and as many candidates of the others as can be looked at.
+/// Excludes layers too small to factor; limits the number of candidates of the others to what can be measured.
 static std::vector<std::vector<std::int64_t>> candidates_of(const std::vector<FactorLayer>& layers,
                                                             std::int64_t multiple) {
-  constexpr double least = 0.005;                      // of all multiplications
+  constexpr double least = 0.005;                      // fraction of all multiplications
   constexpr std::size_t all = 160, few = 4, most = 9;  // candidates
   double sum = 0.0;
   for (const auto& layer : layers) sum += static_cast<double>(layer.multiplications(0));
@@ -104,7 +104,7 @@ static double share_kept(const LayerWeights& w, const LayerWeights& product) {
   return all > 0.0 ? 1.0 - lost / all : 1.0;
 }
 
-/// The candidate with its loss, measured in the whole network's place.
+/// A candidate with its loss, measured with its product in the full network.
 static RankCandidate candidate_of(CostTable& table, std::size_t layer, std::int64_t rank, LoadedModel& whole,
                                   const CostSamples& samples) {
   RankCandidate out{rank};
@@ -120,7 +120,7 @@ static RankCandidate candidate_of(CostTable& table, std::size_t layer, std::int6
   return out;
 }
 
-/// Times differ from rank to rank: those of rank 0 hold for all.
+/// Times differ between ranks: all use those of rank 0.
 static void share_times(CostTable& table, const Comm& comm) {
   std::vector<double> seconds{table.seconds};
   for (const auto& list : table.candidates)

@@ -35,7 +35,7 @@ Vectors transposed(const Vectors& a, std::int64_t rows) {
   return out;
 }
 
-/// `values`: [a][b]; stored as [b][a] where the network has inputs first.
+/// `values`: [a][b]; stored as [b][a] if the network has inputs first.
 void write(const Vectors& values, std::int64_t rows, bool as_it_is, int parameter, FlatBuffer& weights) {
   if (parameter < 0) return;
   const Vectors turned = as_it_is ? values : transposed(values, rows);
@@ -120,7 +120,7 @@ LayerWeights multiplied(const Factors& factors, std::int64_t outputs, std::int64
   const auto in = factors.enter.empty() ? inputs : size(factors.enter) / inputs;
   const auto out = factors.leave.empty() ? outputs : size(factors.leave) / outputs;
   LayerWeights w{out, in, taps, factors.core};
-  // Terms of projected() are rows of [new extent][old extent].
+  // projected() takes vectors as rows, [new extent][old extent].
   if (!factors.enter.empty()) w = projected(w, transposed(factors.enter, in), inputs, false);
   if (!factors.leave.empty()) w = projected(w, factors.leave, outputs, true);
   return w;

@@ -14,28 +14,28 @@ struct LayerWeights {
   std::vector<double> values;
 };
 
-/// Orthonormal vectors, most important first, that span the outputs (or inputs) of a layer best: eigenvectors of the
-/// products of its rows with each other. [rank][outputs or inputs]; zeros behind as many as there are.
+/// Orthonormal vectors, most important first, that best span the outputs (or inputs) of a layer: eigenvectors of the
+/// Gram matrix of its rows. [rank][outputs or inputs]; zeros after the last available one.
 std::vector<double> leading_vectors(const LayerWeights& w, bool of_outputs, std::int64_t rank);
 
-/// The nearest product of this rank: for a matrix the truncated singular value decomposition; for a kernel Tucker's
-/// with both channel ranks `rank` (no larger than the channels), by three sweeps of orthogonal iteration.
+/// Best approximation of this rank: for a matrix the truncated singular value decomposition; for a kernel the Tucker
+/// decomposition with both channel ranks `rank` (at most the channels), by three sweeps of orthogonal iteration.
 struct Factors {
-  std::vector<double> enter;  ///< [rank in][inputs]; empty where inputs stay
-  std::vector<double> core;   ///< [rank out][rank in][taps]; of a matrix empty
-  std::vector<double> leave;  ///< [outputs][rank out]; empty where outputs stay
+  std::vector<double> enter;  ///< [rank in][inputs]; empty if the inputs are not reduced
+  std::vector<double> core;   ///< [rank out][rank in][taps]; empty for a matrix
+  std::vector<double> leave;  ///< [outputs][rank out]; empty if the outputs are not reduced
 };
 Factors factors_of(const LayerWeights& w, std::int64_t rank);
 
-/// The weights that these factors multiply to, [outputs][inputs][taps].
+/// Weights given by the product of these factors, [outputs][inputs][taps].
 LayerWeights multiplied(const Factors& factors, std::int64_t outputs, std::int64_t inputs, std::int64_t taps);
 
-/// Weights of a whole layer, and back into a buffer of a network in which it is whole.
+/// Reads the weights of an unfactored layer from a buffer of a network, or writes them back.
 LayerWeights read_layer(const FactorLayer& layer, FlatBuffer& weights);
 void write_layer(const LayerWeights& w, const FactorLayer& layer, FlatBuffer& weights);
 
-/// Fills the weights of a network with ranks from those of the same network with whole layers: factors where a layer
-/// has a rank, everything else as it is; constants inside of products are zero.
+/// Fills the weights of a network with ranks from those of the same network without: factors for layers with a rank,
+/// everything else unchanged; constants inside products are zero.
 void fill_factors(std::span<const FactorLayer> whole, FlatBuffer& from, std::span<const FactorLayer> layers,
                   FlatBuffer& to);
 

@@ -25,7 +25,7 @@ std::optional<Within> last_within(std::size_t count, double limit, const std::fu
     return times[1];
   };
   std::optional<Within> best;
-  std::size_t low = 0, high = count;  // all before low are within; high and all after it are not
+  std::size_t low = 0, high = count;  // all before low are within the limit; high and all after it are not
   while (low < high) {
     const std::size_t middle = low + (high - low) / 2;
     if (const double its = careful(middle); its <= limit) {

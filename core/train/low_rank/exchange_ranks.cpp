@@ -23,8 +23,8 @@ class RankExchange {
       }
       if (at.loss < best.loss) best = at;
     }
-    // The remaining looks go to combinations made at random: where losses of layers say little of their sum, one of
-    // these may be a better start.
+    // The remaining evaluations use random combinations, which may be better starting points where losses of single
+    // layers do not predict their sum.
     for (std::uint64_t k = 0; looked_at_ < most_ && k < static_cast<std::uint64_t>(most_); ++k) {
       Exchanged at{random(k)};
       at.loss = loss_of(at.choice);
@@ -38,7 +38,7 @@ class RankExchange {
   }
 
  private:
-  /// Another candidate of a layer, with the loss that it adds where all others stay.
+  /// Another candidate of a layer, with the loss that it adds if all others are unchanged.
   struct Step {
     std::size_t layer = 0, candidate = 0;
     double loss = 0.0, seconds = 0.0;
@@ -48,14 +48,14 @@ class RankExchange {
     double expected = 0.0;  ///< change of the loss
   };
 
-  static constexpr std::size_t tries = 8;  ///< combinations that are looked at before steps are measured anew
+  static constexpr std::size_t tries = 8;  ///< combinations evaluated before steps are measured again
   double loss_of(const Choice& choice) {
     const auto found = known_.find(choice);
     if (found != known_.end()) return found->second;
     ++looked_at_;
     return known_[choice] = loss_(choice);
   }
-  /// Ranks that rise in any order as long as the time allows; the same for every k in every run.
+  /// Ranks raised in random order while the time allows; deterministic in k.
   Choice random(std::uint64_t k) const {
     std::vector<std::pair<double, std::size_t>> raises;
     for (std::size_t l = 0; l < costs_.candidates.size(); ++l)

@@ -6,19 +6,18 @@
 
 namespace cambium::train {
 
-/// The loss of a network with one candidate of each layer.
+/// Loss of a network with one candidate per layer.
 using RankLoss = std::function<double(const Choice& choice)>;
 
 struct Exchanged {
   Choice choice;
   double loss = 0.0;
-  std::int64_t looked_at = 0;  ///< losses
+  std::int64_t looked_at = 0;  ///< evaluated losses
 };
-/// Ranks that lose less in the same time. What one or two steps of each layer gain and lose is measured with all other
-/// layers as they are; of the combinations within `seconds` that should then be best (the best sum over all layers, and
-/// pairs of layers, of which one pays for the other) some are looked at with their own loss, and the best is taken.
-/// Until none is better, from each of `from` (within `seconds`, the best first), or until `most` losses have been
-/// looked at.
+/// Improves ranks at equal time. Gain and loss of one or two steps of each layer are measured with all other layers
+/// unchanged. Of the combinations within `seconds` predicted to be best (the best sum over all layers, and pairs of
+/// layers that trade time) some are evaluated, and the best is taken. Repeated until there is no improvement, from each
+/// of `from` (within `seconds`, the best first), or until `most` losses have been evaluated.
 Exchanged exchange_ranks(const CostTable& costs, const std::vector<Choice>& from, double seconds, const RankLoss& loss,
                          std::int64_t most);
 

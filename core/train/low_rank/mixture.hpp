@@ -7,7 +7,7 @@
 
 namespace cambium::train {
 
-/// Layers that are mixtures of their candidates inside of the whole network, which is itself again when this goes.
+/// Replaces layers of the full network by mixtures of their candidates; the destructor restores the network.
 class Mixture {
  public:
   Mixture(const CostTable& costs, LoadedModel& whole);
@@ -15,10 +15,10 @@ class Mixture {
   Mixture(const Mixture&) = delete;
   Mixture& operator=(const Mixture&) = delete;
 
-  /// The loss with these chances, and its derivatives by them, divided by the number of samples.
+  /// Loss with these probabilities, and its derivatives by them, divided by the number of samples.
   double loss(const std::vector<std::vector<double>>& chances, std::span<const SamplePtr> samples,
               std::vector<std::vector<double>>& by_chance);
-  /// The loss with one candidate of each layer.
+  /// Loss with one candidate per layer.
   double loss(const std::vector<std::size_t>& choice, std::span<const SamplePtr> samples, std::int64_t batch);
 
  private:
@@ -28,7 +28,7 @@ class Mixture {
   LoadedModel& whole_;
   FlatBuffer gradients_;
   std::vector<LayerWeights> kept_;
-  std::vector<std::vector<std::vector<float>>> products_;  ///< by layer and candidate; none of layers that stay whole
+  std::vector<std::vector<std::vector<float>>> products_;  ///< by layer and candidate; empty for unfactored layers
 };
 
 }  // namespace cambium::train

@@ -15,7 +15,7 @@ double fastest_quarter(std::vector<double> times) {
   return std::accumulate(times.begin(), times.begin() + count, 0.0) / static_cast<double>(count);
 }
 
-/// Between the quartiles, as a share of the median.
+/// Interquartile range relative to the median.
 double middle_half(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const auto at = [&](std::size_t quarter) { return values[quarter * (values.size() - 1) / 4]; };
@@ -32,10 +32,10 @@ double one_pass(Network& network, std::span<const TensorRef> weights, std::span<
 }  // namespace
 
 PassTimes pass_times(const TimedPass& one, const TimedPass& other) {
-  constexpr double enough = 0.1, calm = 0.05;           // s of each; between the quartiles of shares
-  constexpr int fewest = 8, most = 200, disturbed = 3;  // turns; how many times as many where they disagree
+  constexpr double enough = 0.1, calm = 0.05;           // s of each; interquartile range of the ratios
+  constexpr int fewest = 8, most = 200, disturbed = 3;  // runs; factor on their number if they disagree
   one();
-  other();  // buffers are made
+  other();  // allocates buffers
   std::vector<double> first, second, shares;
   double spent = 0.0;
   const auto more = [&](int turns) {

@@ -8,21 +8,21 @@
 
 namespace cambium::train {
 
-/// Runs one pass; s that it took.
+/// Runs one pass and returns its time in s.
 using TimedPass = std::function<double()>;
 
-/// Time of a pass by one network, and the share of it that another one takes.
+/// Time of a pass by one network, and the relative time of another one.
 struct PassTimes {
-  double seconds = std::numeric_limits<double>::infinity();  ///< of the first, the least
+  double seconds = std::numeric_limits<double>::infinity();  ///< minimum over passes of the first
   double share = 1.0;
-  double error = 0.0;  ///< of the share: how far the middle half of the turns lies apart, over the root of their number
+  double error = 0.0;  ///< of the share: interquartile range over runs, divided by the square root of their number
 };
 
-/// Passes in turns, of which now the one and now the other goes first. What else the machine does makes passes longer,
-/// never shorter, so shares are of the fastest quarter of either; where turns disagree more of them are run.
+/// Interleaved passes, with alternating order. Other load on the machine only makes passes longer, so the ratio uses
+/// the fastest quarter of either; if runs disagree, more are made.
 PassTimes pass_times(const TimedPass& one, const TimedPass& other);
 
-/// The same for networks that look at these samples.
+/// The same for networks that evaluate these samples.
 PassTimes pass_times(Network& one, FlatBuffer& its, Network& other, FlatBuffer& its_own,
                      std::span<const SamplePtr> samples);
 

@@ -31,7 +31,7 @@ std::vector<double> softmax(const std::vector<double>& a, double temperature) {
   return out;
 }
 
-/// Adam on the numbers that chances come from.
+/// Adam on the logits of the probabilities.
 struct Descent {
   std::vector<std::vector<double>> values, mean, square;
   double rate;
@@ -58,7 +58,7 @@ double mean_time(const CostTable& costs, const std::vector<std::vector<double>>&
   return sum;
 }
 
-/// The candidates with the largest product of chances within the time.
+/// The candidates with the largest product of probabilities within the time.
 std::vector<std::size_t> likeliest(const CostTable& costs, const std::vector<std::vector<double>>& chances,
                                    double seconds) {
   auto table = costs.candidates;
@@ -67,7 +67,7 @@ std::vector<std::size_t> likeliest(const CostTable& costs, const std::vector<std
   return choose_ranks(table, seconds - costs.seconds);
 }
 
-/// The choice with ranks that are larger, or all no larger, so that the time is used, by the table's losses.
+/// The choice with larger ranks, or only smaller ones, to use the time, by the table's losses.
 std::vector<std::size_t> fitted(const CostTable& costs, const std::vector<std::size_t>& choice, double seconds) {
   const bool larger = costs.predicted(choice) <= seconds;
   auto lists = costs.candidates;
@@ -99,7 +99,7 @@ FoundRanks search_ranks(const CostTable& costs, LoadedModel& whole, std::span<co
   double price = 1.0;
   const auto batch = std::min(samples.size(), static_cast<std::size_t>(keys.batch));
   const std::size_t turns = samples.size() / batch;
-  std::vector<double> of_whole;  // loss by turn
+  std::vector<double> of_whole;  // loss by batch
   for (std::size_t turn = 0; turn < turns; ++turn)
     of_whole.push_back(loss_of(*whole.network, whole.weights, samples.subspan(batch * turn, batch), keys.batch));
   for (std::int64_t step = 0; step < keys.steps; ++step) {
@@ -131,8 +131,8 @@ FoundRanks search_ranks(const CostTable& costs, LoadedModel& whole, std::span<co
   }
   out.choice = likeliest(costs, out.chances, seconds);
   if (out.choice.empty()) return out;
-  // The loss of a mixture is not that of one of its candidates: what the descent found and what simpler rules say go on
-  // as they are.
+  // The loss of a mixture is not that of one of its candidates: the exchange starts from the results of the descent and
+  // of simpler rules.
   const RankLoss loss = [&](const Choice& choice) { return mixture.loss(choice, samples, keys.batch); };
   std::vector<Choice> from{fitted(costs, out.choice, seconds)};
   for (const auto& other : {choose_ranks(costs.candidates, seconds - costs.seconds), equal_shares(costs, seconds),

@@ -36,7 +36,7 @@ namespace {
 /// A width in the keys of a network.
 struct Width {
   std::string key;
-  std::optional<std::size_t> item;  ///< where the key holds a list
+  std::optional<std::size_t> item;  ///< index if the key holds a list
   std::int64_t multiple = 1;
 
   std::int64_t of(const deck::Node& keys) const { return std::stoll((item ? keys[key][*item] : keys[key]).text()); }
@@ -68,7 +68,7 @@ static double multiplications_of(Network& network) {
   return sum;
 }
 
-/// The keys of a model file, which may be of a version that called some of them otherwise.
+/// Keys of a model file under their current names; the file may be from an earlier version.
 static deck::Node present_keys(const ArtifactInfo& info, const Context& context) {
   const auto* type = context.registry->find(Network::kind, info.type);
   if (!type) throw InternalError("a loaded network has no type");
@@ -90,7 +90,7 @@ std::optional<SmallerNetwork> smaller_network(LoadedModel& whole, Assembled& cho
     FlatBuffer weights(layout, network->dtype());
     network->initialise(weights.views(), 1);
     double time = pass_times(*chosen.network, chosen.weights, *network, weights, timed).share;
-    context.comm.broadcast(std::span(&time, 1));  // what rank 0 measured holds for all
+    context.comm.broadcast(std::span(&time, 1));  // all ranks use the time of rank 0
     return time;
   };
   std::optional<SmallerNetwork> best;

@@ -8,20 +8,20 @@
 
 namespace cambium::train {
 
-/// Keys of a network whose widths are `share` of these ones, nearest whole numbers (of the multiples that widths have
-/// to be), 1 at least. Ranks are none.
+/// Keys of a network with widths `share` times these, rounded (to the multiples that widths require), at least 1;
+/// without ranks.
 deck::Node narrowed(const deck::Node& keys, const std::vector<HasFactors::WidthKey>& widths, double share);
 
-/// A smaller network of the same type, not trained yet: its keys, the time of its pass over that of another one, and
-/// its multiplications.
+/// A smaller, untrained network of the same type: its keys, the time of its pass relative to another one, and its
+/// multiplications.
 struct SmallerNetwork {
   deck::Node keys;
   double time_over = 1.0, multiplications = 0.0;
 };
-/// The widest whose pass takes at most `most` times that of `chosen`: first all widths narrowed alike, by halving eight
-/// times, then each width for itself as far as the time allows, since a machine's steps are coarse (a convolution of 17
-/// channels takes what one of 32 takes). None where not even widths of a hundredth are fast enough. `data` is what it
-/// would be trained on. `counted`: multiplications of a sample in place of times.
+/// The widest network whose pass takes at most `most` times that of `chosen`: first all widths are scaled alike, by
+/// eight bisections, then each width separately as far as the time allows, since timings are stepwise (a convolution
+/// with 17 channels takes as long as one with 32). None if even 1/100 of the widths is too slow. `data` is its training
+/// set. `counted`: multiplications per sample instead of times.
 std::optional<SmallerNetwork> smaller_network(LoadedModel& whole, Assembled& chosen, double most, bool counted,
                                               Dataset& data, std::span<const SamplePtr> timed, Context& context);
 

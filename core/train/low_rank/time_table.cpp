@@ -11,13 +11,13 @@
 namespace cambium::train {
 namespace {
 
-/// A saving as a share of the pass: measured, and what its multiplications are of all.
+/// Saving as a fraction of the pass: measured, and expected from the fraction of multiplications.
 struct Saving {
   double measured = 0.0, error = 0.0, counted = 0.0;
   bool believed = true;
 };
 
-/// Times the candidates, each shape once.
+/// Times the candidates, once per shape.
 class Savings {
  public:
   Savings(CostTable& table, const RankTimer& timer, Log& log) : table_(table), timer_(timer), log_(log) {
@@ -34,9 +34,10 @@ class Savings {
   }
 
  private:
-  /// More than all that the layer may take, or a cost of several times what its products may.
+  /// True if it saves more than the layer can take, or costs several times what its factors can take.
   bool contradicts(const Saving& saving, const FactorLayer& layer, std::int64_t rank) const {
-    constexpr double slow = 8.0, unseen = 0.05;  // multiplications of the average for one of a slow layer; calls
+    // Slowdown per multiplication of a slow layer, relative to the average; overhead of calls.
+    constexpr double slow = 8.0, unseen = 0.05;
     const double of_layer = static_cast<double>(layer.multiplications(0)) / all_;
     const double of_product = static_cast<double>(layer.multiplications(rank)) / all_;
     return saving.measured - 2.0 * saving.error > slow * of_layer + unseen ||
@@ -75,9 +76,9 @@ class Savings {
   std::map<Shape, Saving> known_;
 };
 
-constexpr double least_error = 0.002;  // of a measured share: clocks, caches
+constexpr double least_error = 0.002;  // of a measured fraction: clocks, caches
 
-/// Share of the time that a share of the multiplications takes, by what was measured.
+/// Ratio between fractions of time and of multiplications, from the measurements.
 double time_of_a_multiplication(const std::vector<std::vector<Saving>>& savings) {
   double with = 0.0, all = 0.0;
   for (const auto& list : savings)
@@ -90,7 +91,7 @@ double time_of_a_multiplication(const std::vector<std::vector<Saving>>& savings)
   return all > 0.0 ? std::clamp(with / all, 0.2, 1.2) : 0.8;
 }
 
-/// The mean of what was measured and what is expected.
+/// Weighted mean of the measured and the expected saving.
 double likely(const Saving& saving, double by_count) {
   const double expected = by_count * saving.counted;
   if (!saving.believed) return expected;
@@ -99,7 +100,7 @@ double likely(const Saving& saving, double by_count) {
   return weight * saving.measured + (1.0 - weight) * expected;
 }
 
-/// Times do not fall with the rank, and all layers together save no more than there is.
+/// Makes times non-decreasing in the rank, and limits the total saving of all layers to the time of the pass.
 void settle(CostTable& table, const std::vector<std::vector<Saving>>& savings) {
   const double by_count = time_of_a_multiplication(savings);
   double most_saved = 0.0;
@@ -121,8 +122,8 @@ void scale(CostTable& table, double factor) {
     for (auto& candidate : list) candidate.seconds *= factor;
 }
 
-/// Saving of a network of several products, as a fraction of the sum of what each saves alone; measured again where
-/// that is far from all. None where it stays so.
+/// Saving of a network with several factored layers, as a fraction of the sum of their separate savings; measured again
+/// if implausible. None if it remains so.
 std::optional<double> saved_together(const CostTable& table, const std::vector<std::size_t>& choice,
                                      const RankTimer& timer) {
   constexpr double least = 0.5, most = 1.3, usual = 0.85, around = 0.15;
@@ -139,8 +140,8 @@ std::optional<double> saved_together(const CostTable& table, const std::vector<s
   return std::nullopt;
 }
 
-/// The saving of several layers together is not the sum of what each saves alone, since calls and copies remain: all
-/// savings times one factor, the median over some networks whose layers all have equal shares.
+/// The joint saving of several layers is not the sum of their separate savings, since calls and copies remain: scales
+/// all savings by one factor, the median over some networks with equal fractions of all layers.
 void calibrate(CostTable& table, const RankTimer& timer, Log& log) {
   std::vector<double> factors;
   for (const double at : {0.1, 0.25, 0.4, 0.55, 0.7}) {

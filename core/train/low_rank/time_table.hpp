@@ -10,18 +10,18 @@
 
 namespace cambium::train {
 
-/// Times a network with these ranks beside the whole one.
+/// Times a network with these ranks against the full one.
 using RankTimer = std::function<PassTimes(std::span<const std::int64_t> ranks)>;
 
-/// Fills in what every candidate saves of the time of a pass, measured with its layer alone being a product; layers of
-/// one shape share it. Besides there is what its multiplications lead to expect: a saving beyond what a layer could
-/// take by far is measured again and in the end not believed, and the less turns agree, the nearer a saving comes to
-/// what is expected (the mean of both, each by its inverse square error). All are scaled by what equal shares of all
-/// layers save together. On a quiet machine that is what was measured; on a busy one ranks follow the multiplications.
+/// Fills in the time that every candidate saves in a pass, measured with only its layer factored; layers of one shape
+/// share it. The expected saving follows from the multiplications: a measured saving far beyond the layer's own time is
+/// measured again and finally rejected, and noisy savings are drawn towards the expected ones (mean of both with
+/// inverse-square-error weights). All are scaled by the joint saving of equal fractions of all layers. On a quiet
+/// machine this gives the measured values; on a busy one ranks follow the multiplications.
 void measure_times(CostTable& table, const RankTimer& timer, Log& log);
 
-/// Scales all savings so that this choice, which was measured, would have been predicted right; by 0.7 to 1.4, since
-/// one measurement is not to overthrow a table.
+/// Scales all savings such that the prediction matches this measured choice; by a factor of 0.7 to 1.4, so one
+/// measurement cannot overturn the table.
 void correct_times(CostTable& table, const std::vector<std::size_t>& choice, double measured_seconds);
 
 }  // namespace cambium::train

@@ -28,7 +28,7 @@ double Ways::seconds_of(const Choice& choice) {
   return share * costs_.seconds;
 }
 
-/// Chances may differ by rounding from rank to rank, times do: what rank 0 chose holds for all.
+/// Probabilities may differ by rounding between ranks, and times do: all ranks use the choices of rank 0.
 std::vector<Choice> Ways::around(const Choose& choose, double seconds) const {
   std::string text;
   for (const auto& choice : choices_around(choose, seconds)) {
@@ -46,8 +46,8 @@ std::vector<Choice> Ways::around(const Choose& choose, double seconds) const {
   return out;
 }
 
-/// The largest choice of which a clock says that it is as fast, whatever was predicted. Where it says so of none (a
-/// busy machine, a network of calls), predictions hold, and that is said.
+/// The largest choice that is fast enough when measured, whatever was predicted. If there is none (a busy machine, a
+/// network dominated by call overhead), predictions are used, with a warning.
 Way Ways::within(const char* key, const char* name, const Choose& choose, double seconds) {
   auto choices = around(choose, seconds);
   Way out{key, name};
@@ -66,8 +66,8 @@ Way Ways::within(const char* key, const char* name, const Choose& choose, double
   return out;
 }
 
-/// Choices whose times are far from what was predicted correct the table. What is predicted for a choice never knows
-/// its own measurement.
+/// Choices whose times are far from the prediction correct the table. The prediction for a choice never uses its own
+/// measurement.
 Way Ways::by_table(double seconds) {
   constexpr int tries = 3;
   constexpr double near = 0.05;

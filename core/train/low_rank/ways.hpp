@@ -8,31 +8,30 @@
 
 namespace cambium::train {
 
-/// Ranks under a name.
+/// Named ranks.
 struct Way {
   std::string key, name;
   Choice choice = {};
-  double predicted = 0.0, seconds = 0.0;  ///< s of a pass; measured
-  double time_over =
-      0.0;  ///< time over that of the chosen ranks, measured in turns with them; 0 where that is not known
+  double predicted = 0.0, seconds = 0.0;  ///< predicted and measured time of a pass in s
+  double time_over = 0.0;                 ///< time relative to the chosen ranks, in interleaved runs; 0 if unknown
 };
 
-/// Ranks by every rule, as large as their measured time (or their number of multiplications) allows. Collective: what
-/// rank 0 measured holds for all.
+/// Ranks by each strategy, as large as their measured time (or their number of multiplications) allows. Collective:
+/// measurements of rank 0 apply to all.
 class Ways {
  public:
   Ways(CostTable& costs, LoadedModel& whole, std::span<const SamplePtr> timed, Context& context)
       : costs_(costs), whole_(whole), timed_(timed), context_(context) {}
 
-  /// Within `seconds`, measured; with no choice where no ranks are predicted to be as fast. A table whose predictions
-  /// are off is corrected on the way.
+  /// Within `seconds`, as measured; without a choice if no ranks are predicted to be fast enough. A table with wrong
+  /// predictions is corrected in the process.
   Way by_table(double seconds);
   Way by_search(double seconds, std::span<const SamplePtr> samples, const SearchKeys& keys);
-  /// The fastest ranks there are.
+  /// The fastest possible ranks.
   Way least();
-  /// Equal shares and equal energy in the time of the chosen ranks.
+  /// Equal fractions and equal energy within the time of the chosen ranks.
   std::vector<Way> baselines(const Way& chosen);
-  /// The whole network.
+  /// The full network.
   Way whole() const;
 
  private:
@@ -44,10 +43,10 @@ class Ways {
   LoadedModel& whole_;
   std::span<const SamplePtr> timed_;
   Context& context_;
-  std::map<Choice, double> said_;  ///< s, predicted before the choice corrected the table
+  std::map<Choice, double> said_;  ///< predicted s before the choice corrected the table
 };
 
-/// For ranks of which no clock says that they are as fast as predicted; s.
+/// Message for ranks that are slower than predicted according to measurements, in s.
 std::string slower_than_allowed(const std::string& name, double predicted, double measured, double allowed);
 
 }  // namespace cambium::train

@@ -15,7 +15,7 @@ namespace detail {
 constexpr const char* coupled_decay = "beta: adds beta times the weight to its gradient";
 constexpr const char* decoupled_decay = "beta: each step shrinks the weight by rate times beta";
 
-/// Keys of every form of Adam.
+/// Keys common to all variants of Adam.
 template <class P>
 void describe_adam(deck::Describe<P>& d, double weight_decay, const char* decay_doc) {
   d("beta1", &P::beta1, "decay rate of the first-moment estimate (mean gradient)").range(0.0, 1.0).def(0.9);
@@ -66,8 +66,8 @@ class AdamW : public Optimizer, public StepsOnDevice {
   Params params_;
 };
 
-/// AdamW on split weights: upper half for the network, lower half as a state; together they follow float32 AdamW bit
-/// for bit on the same gradients.
+/// AdamW on split weights: upper half for the network, lower half as a state; together they are bitwise identical to
+/// float32 AdamW on the same gradients.
 class SplitAdamW : public Optimizer {
  public:
   struct Params : AdamParams {
@@ -83,7 +83,7 @@ class SplitAdamW : public Optimizer {
   Params params_;
 };
 
-/// The constants of one step in the type of the weights, and its arithmetic: the same on host and device.
+/// Constants of one step in the type of the weights, and its arithmetic: the same on host and device.
 template <class T>
 struct AdamStep {
   T beta1, beta2, one_minus_beta1, one_minus_beta2, epsilon, rate, root_correction, coupled, keep;

@@ -11,21 +11,21 @@ namespace cambium::train {
 
 namespace {
 
-constexpr std::int64_t enough = 16384;  // numbers for a thread
+constexpr std::int64_t enough = 16384;  // elements per thread
 constexpr int lanes = 8, block = 256;
 
-/// A number as the optimizer sees it, before the norm is bounded.
+/// An element scaled and clipped by value, in the optimizer's arithmetic type.
 template <class T>
 Stepped<T> bounded(T value, Stepped<T> factor, Stepped<T> bound) {
   const auto x = static_cast<Stepped<T>>(value) * factor;
   return std::clamp(x, -bound, bound);
 }
 
-/// The larger of two sizes; NaN is larger than any, as its bits are.
+/// The larger of two magnitudes; NaN is larger than any, like its bits.
 double larger(double a, double b) { return std::bit_cast<std::uint64_t>(a) > std::bit_cast<std::uint64_t>(b) ? a : b; }
 
-/// Adds the pieces of `block` squares and leaves what is less than them. Lanes are there for the sake of wide
-/// registers: sums are exact.
+/// Adds the parts of `block` squares on each grid and keeps the remainders. Lanes only enable vectorisation: the sums
+/// are exact.
 void add_pieces(double* squares, const std::array<double, 3>& grids, double (&sums)[3][lanes]) {
   for (std::size_t piece = 0; piece < 3; ++piece) {
     const double grid = grids[piece];
@@ -45,7 +45,7 @@ void add_pieces(double* squares, const std::array<double, 3>& grids, double (&su
 BoundedGradient::BoundedGradient(double factor, const std::optional<Clip>& clip, std::int64_t parameters)
     : factor_(factor), value_bound_(clip && clip->value ? *clip->value : std::numeric_limits<double>::infinity()),
       norm_bound_(clip ? clip->norm : std::nullopt) {
-  // Squares are less than 4 units. With 2^room >= parameters + 2 no sum of pieces leaves the 53 bits of its grid.
+  // Squares are less than 4 units. With 2^room >= parameters + 2 no sum of parts exceeds the 53 bits of its grid.
   int room = 1;
   while (room < 62 && (std::int64_t{1} << room) < parameters + 2) ++room;
   for (int piece = 0; piece < 3; ++piece) grids_[piece] = std::ldexp(1.0, 2 + room - piece * (53 - room));
@@ -66,7 +66,7 @@ void BoundedGradient::look(const T* values, std::int64_t n) {
 }
 
 void BoundedGradient::largest_of(const Comm& comm) {
-  // MPI's maximum of numbers says nothing of NaN; that of their bits does.
+  // MPI_MAX on floating-point values is undefined for NaN; on their bits it is well-defined.
   auto bits = std::bit_cast<std::int64_t>(largest_);
   MPI_Allreduce(MPI_IN_PLACE, &bits, 1, MPI_INT64_T, MPI_MAX, comm.handle());
   largest_ = std::bit_cast<double>(bits);
@@ -77,7 +77,7 @@ void BoundedGradient::add(const T* values, std::int64_t n) {
   if (!std::isfinite(largest_) || largest_ == 0.0) return;
   using R = Stepped<T>;
   const R factor = static_cast<R>(factor_), bound = static_cast<R>(value_bound_);
-  // Powers of two lose nothing, and no square is too large or too small for a double.
+  // Scaling by powers of two is exact, and avoids overflow and underflow of squares.
   unit_ = std::ldexp(1.0, -std::max(std::ilogb(largest_), -1000));
   in_shares(n, enough, [&](std::int64_t first, std::int64_t last) {
     double sums[3][lanes] = {}, squares[block];
@@ -100,7 +100,7 @@ void BoundedGradient::sum_of(const Comm& comm) { comm.sum(sums_); }
 
 double BoundedGradient::norm() {
   if (!norm_bound_) return std::numeric_limits<double>::quiet_NaN();
-  double norm = largest_;  // nothing, infinite, or no number
+  double norm = largest_;  // zero, infinite, or NaN
   if (std::isfinite(largest_) && largest_ > 0.0) norm = std::sqrt(sums_[0] + (sums_[1] + sums_[2])) / unit_;
   if (norm > *norm_bound_) shrink_ = *norm_bound_ / norm;
   return norm;

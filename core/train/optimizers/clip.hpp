@@ -6,8 +6,7 @@
 
 namespace cambium::train {
 
-/// Bounds on the gradient before the step (bounded_gradient.hpp): first on every element, then on the norm of the
-/// whole.
+/// Gradient clipping before the step (bounded_gradient.hpp): first by value, then by the global norm.
 struct Clip {
   std::optional<double> norm, value;
   static void describe(deck::Describe<Clip>& d) {
@@ -19,7 +18,7 @@ struct Clip {
   }
 };
 
-/// Exponential moving average of the weights, which validation and the exported model then use.
+/// Exponential moving average of the weights, used for validation and the exported model.
 struct Average {
   double decay = 0.999;
   std::int64_t from = 0;
@@ -30,7 +29,7 @@ struct Average {
     d("start_step", &Average::from, "step from which averaging begins").formerly("from").at_least(0).def(0);
   }
 
-  /// average <- decay average + (1 - decay) weights; up to step `from` the weights themselves.
+  /// average <- decay average + (1 - decay) weights; up to step `from` a copy of the weights.
   void update(FlatBuffer& average, const FlatBuffer& weights, std::int64_t step) const;
 };
 

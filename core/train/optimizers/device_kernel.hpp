@@ -7,8 +7,8 @@
 
 namespace cambium::train::detail {
 
-/// A gradient as the optimizer sees it: of the mean loss, within bounds; rounded step by step as scale() and
-/// Clip::apply() do.
+/// Gradient in the form used by the optimizer: of the mean loss, clipped; rounded step by step like scale() and
+/// Clip::apply().
 template <class T>
 struct TakenGradient {
   T factor, bound;
@@ -33,7 +33,7 @@ struct TakenGradient {
   }
 };
 
-/// w = rule(i, decays, w, g) for every number i, and its average. Padding, which is 0, stays 0.
+/// w = rule(i, decays, w, g) for every element i, and its average. Padding, which is 0, stays 0.
 template <class T, class Rule>
 void step_by_kernel(const DeviceUpdate& u, const Rule& rule) {
   const TakenGradient<T> taken(u);

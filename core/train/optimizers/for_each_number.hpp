@@ -5,7 +5,7 @@
 
 namespace cambium::train::detail {
 
-/// f(i) for 0..n-1, numbers of one tensor that do not need each other, on all threads: the same bits on any number.
+/// f(i) for 0..n-1, independent elements of one tensor, on all threads: bitwise identical for any number of threads.
 template <class F>
 void for_each_number(std::size_t n, F&& f) {
   constexpr std::int64_t enough = 8192;

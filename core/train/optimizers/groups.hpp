@@ -10,9 +10,9 @@
 
 namespace cambium::train {
 
-/// Parameters whose names match a pattern, with keys of their own: the parameter groups of torch.optim.
+/// Parameters whose names match a pattern, with their own keys, like the parameter groups of torch.optim.
 struct ParameterGroup {
-  std::string match;  ///< * stands for any characters, ? for one
+  std::string match;  ///< * matches any characters, ? one character
   double rate = 1.0;
   std::optional<double> weight_decay;
   bool freeze = false;
@@ -29,14 +29,14 @@ struct ParameterGroup {
 
 using ParameterGroups = std::vector<ParameterGroup>;
 
-/// What an optimizer uses for one tensor.
+/// Settings of an optimizer for one tensor.
 struct TensorKeys {
   double rate = 1.0;          ///< factor of the learning rate
-  double weight_decay = 0.0;  ///< none of biases and norms, unless their group names one
-  bool freeze = false;        ///< the tensor stays as it is
+  double weight_decay = 0.0;  ///< none for biases and norms, unless their group sets one
+  bool freeze = false;        ///< the tensor is not updated
 };
 
-/// Those of the first group that the parameter's name matches, else the optimizer's own.
+/// Settings of the first group that matches the parameter's name, else the optimizer's own.
 TensorKeys keys_of(const ParameterInfo& parameter, const ParameterGroups& groups, double weight_decay);
 
 /// KeyError about `optimizer.groups` when a pattern matches none of these names.
@@ -44,7 +44,7 @@ void require_matches(std::span<const ParameterGroup> groups, std::span<const Par
 
 namespace detail {
 
-/// What is wrong with decay rates; empty where nothing is.
+/// Error message for decay rates; empty if valid.
 std::string betas_problem(const std::array<double, 2>& betas);
 
 template <class P>

@@ -5,9 +5,9 @@
 
 namespace cambium::train {
 
-/// LARS (You, Gitman and Ginsburg 2017), with a rate of its own for every tensor with decay:
-/// lambda = eta |w| / (|g| + beta |w|), v <- m v + rate lambda (g + beta w), w <- w - v. Tensors without decay (biases,
-/// norms) take lambda = 1 and beta = 0, and so does a tensor whose weights or gradient vanish.
+/// LARS (You, Gitman and Ginsburg 2017), with a separate rate for every tensor with decay: lambda = eta |w| / (|g| +
+/// beta |w|), v <- m v + rate lambda (g + beta w), w <- w - v. Tensors without decay (biases, norms) and tensors whose
+/// weights or gradient vanish use lambda = 1 and beta = 0.
 class Lars : public Optimizer {
  public:
   struct Params {

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t last_gradient = 0, last_step = 1, history = 2;
 
-/// In one order on one thread.
+/// Dot product in fixed order on one thread.
 template <class T>
 double product(std::span<const T> a, std::span<const T> b) {
   double sum = 0.0;

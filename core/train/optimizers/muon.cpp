@@ -17,7 +17,7 @@ void orthogonalise(std::span<T> matrix, std::int64_t rows, std::int64_t columns,
   for (const T x : matrix) square += static_cast<double>(x) * static_cast<double>(x);
   const T scale = static_cast<T>(1.0 / std::max(std::sqrt(square), eps));
   for (T& x : matrix) x *= scale;
-  // Products with the smaller side: x x^T of wide matrices, x^T x of tall ones.
+  // Gram matrix of the smaller side: x x^T of wide matrices, x^T x of tall ones.
   const bool tall = rows > columns;
   const int n = static_cast<int>(std::min(rows, columns)), m = static_cast<int>(std::max(rows, columns));
   const auto size = static_cast<std::size_t>(n);

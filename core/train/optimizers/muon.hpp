@@ -5,11 +5,10 @@
 
 namespace cambium::train {
 
-/// Muon (Jordan et al. 2024): of every matrix the momentum m <- mu m + (1 - mu) g, or with Nesterov's gradient
-/// (1 - mu) g + mu m, is brought near the closest orthogonal matrix O by a Newton-Schulz iteration, and
-/// w <- w (1 - rate beta) - rate s O with s = sqrt(max(1, rows / columns)), as torch.optim.Muon. Arrays of more axes
-/// are matrices of (first axis, all others). Vectors and single numbers take AdamW's step at `vector_rate` times the
-/// rate.
+/// Muon (Jordan et al. 2024): for every matrix the momentum m <- mu m + (1 - mu) g, or with Nesterov's gradient (1 -
+/// mu) g + mu m, is mapped close to the nearest orthogonal matrix O by a Newton-Schulz iteration, and w <- w (1 - rate
+/// beta) - rate s O with s = sqrt(max(1, rows / columns)), as torch.optim.Muon. Arrays of more axes are treated as
+/// matrices of (first axis, all others). Vectors and scalars use AdamW at `vector_rate` times the rate.
 class Muon : public Optimizer {
  public:
   struct Params {
@@ -36,7 +35,7 @@ class Muon : public Optimizer {
     }
   };
   Muon(const Params& params, Context&) : params_(params) {}
-  /// "momentum" of matrices and mean of vectors; "square" of vectors alone.
+  /// "momentum" of matrices and mean of vectors; "square" only for vectors.
   std::vector<StateInfo> states(DType weights) const override { return {{"momentum", weights}, {"square", weights}}; }
   void step(const Update& update) override;
   bool elementwise() const override { return false; }
@@ -52,7 +51,7 @@ class Muon : public Optimizer {
 };
 
 /// Newton-Schulz iterations x <- a x + (b A + c A A) x with A = x x^T, a = 3.4445, b = -4.7750, c = 2.0315, on a
-/// row-major (rows, columns) matrix that is first divided by its Frobenius norm: singular values come near one.
+/// row-major (rows, columns) matrix that is first divided by its Frobenius norm: singular values approach one.
 template <class T>
 void orthogonalise(std::span<T> matrix, std::int64_t rows, std::int64_t columns, std::int64_t iterations, double eps);
 

@@ -8,7 +8,7 @@ double NAdam::coefficient(std::int64_t step) const {
   return params_.betas[0] * (1.0 - 0.5 * std::pow(0.96, static_cast<double>(step) * params_.momentum_decay));
 }
 
-/// Of the coefficients of all steps up to this one.
+/// Product of the coefficients of all steps up to this one.
 double NAdam::product_to(std::int64_t step) {
   if (step < reached_) reached_ = 0, product_ = 1.0;
   while (reached_ < step && product_ > 0.0) product_ *= coefficient(++reached_);

@@ -5,8 +5,8 @@
 
 namespace cambium::train {
 
-/// NAdam (Dozat 2016), as torch.optim.NAdam: Adam with Nesterov's momentum, whose coefficient
-/// mu_t = b1 (1 - 0.96^(t psi) / 2) rises with the steps.
+/// NAdam (Dozat 2016), as torch.optim.NAdam: Adam with Nesterov's momentum, whose coefficient mu_t = b1 (1 - 0.96^(t
+/// psi) / 2) increases with the step t.
 class NAdam : public Optimizer {
  public:
   struct Params {
@@ -38,7 +38,7 @@ class NAdam : public Optimizer {
   double product_to(std::int64_t step);
 
   Params params_;
-  std::int64_t reached_ = 0;  ///< step of product_, which follows from the number of the step alone
+  std::int64_t reached_ = 0;  ///< step of product_, which depends only on the step number
   double product_ = 1.0;
 };
 

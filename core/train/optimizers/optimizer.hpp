@@ -13,8 +13,8 @@
 
 namespace cambium::train {
 
-/// One step's material. All buffers have one layout; gradients are of the mean loss of the global batch. Split weights
-/// may be given as bf16 (the upper halves alone), with gradients in float32.
+/// Inputs of one step. All buffers have the same layout; gradients are of the mean loss of the global batch. Split
+/// weights may be given as bf16 (only the upper halves), with gradients in float32.
 struct Update {
   FlatBuffer& weights;
   const FlatBuffer& gradients;
@@ -23,34 +23,34 @@ struct Update {
   std::int64_t step = 1;         ///< counted from 1
 };
 
-/// Changes weights by gradients. What it keeps between steps is in the states and in kept(), which the trainer stores
-/// in checkpoints. Same input, same bits: the order of arithmetic does not depend on ranks.
+/// Updates weights from gradients. Its state between steps is in the states and in kept(), which the trainer stores in
+/// checkpoints. Bitwise reproducible: the order of arithmetic does not depend on ranks.
 class Optimizer {
  public:
   using Kind = Optimizer;
   static constexpr std::string_view kind = "optimizer";
   struct StateInfo {
     std::string name;  ///< such as "momentum"
-    DType dtype;       ///< bf16 stands for 16 raw bits
+    DType dtype;       ///< bf16 means 16 raw bits
   };
   virtual ~Optimizer() = default;
   virtual std::vector<StateInfo> states(DType weights) const = 0;
-  /// Once, with fresh weights: what the optimizer needs of them (split weights are truncated here).
+  /// Called once, with initial weights: initialises the optimizer from them (split weights are truncated here).
   virtual void start(FlatBuffer& /*weights*/, std::span<FlatBuffer> /*states*/) {}
   virtual void step(const Update& update) = 0;
-  /// Every weight follows from its own gradient and states alone, so that a step may be made piece by piece.
+  /// True if every weight depends only on its own gradient and states, so a step may be made in parts.
   virtual bool elementwise() const { return true; }
-  /// Every tensor follows from its own gradient and states alone, so that a step may be made tensor by tensor.
+  /// True if every tensor depends only on its own gradient and states, so a step may be made tensor by tensor.
   virtual bool by_tensor() const { return true; }
-  /// Gradients of successive steps are compared with each other: all must be of the same samples.
+  /// True if gradients of successive steps are compared: all must be of the same samples.
   virtual bool full_batch() const { return false; }
-  /// Number, among states(), of the weights that are validated, exported and kept as the best ones, where these are not
-  /// the weights at which gradients are taken.
+  /// Index, among states(), of the weights that are validated, exported and kept as the best ones, if they differ from
+  /// the weights at which gradients are computed.
   virtual std::optional<std::size_t> served_state() const { return {}; }
-  /// Numbers beside the states that a resumed run gives back to take(), the same on every rank; none by default.
+  /// Additional state that a resumed run passes to take(), the same on every rank; none by default.
   virtual std::vector<double> kept() const { return {}; }
   virtual void take(std::span<const double> /*kept*/) {}
-  /// Parameters with keys of their own; none by default.
+  /// Parameters with their own keys; none by default.
   virtual std::span<const ParameterGroup> groups() const { return {}; }
   virtual std::vector<Citation> citations() const { return {}; }
 };

@@ -25,7 +25,7 @@ class RmsProp : public Optimizer {
     }
   };
   RmsProp(const Params& params, Context&) : params_(params) {}
-  /// "square", then "mean" and "momentum" where they are used.
+  /// "square", then "mean" and "momentum" if used.
   std::vector<StateInfo> states(DType weights) const override;
   void step(const Update& update) override;
   std::span<const ParameterGroup> groups() const override { return params_.groups; }

@@ -15,7 +15,7 @@ void ScheduleFreeAdamW::take(std::span<const double> kept) {
   sum_ = kept[1];
 }
 
-/// c of this step, which may be made in several pieces.
+/// Coefficient c of this step, which may be made in several parts.
 double ScheduleFreeAdamW::share_of(std::int64_t step, double rate) {
   if (step != counted_) sum_ += rate * rate;
   counted_ = step;

@@ -3,10 +3,10 @@
 
 namespace cambium::train {
 
-/// AdamW without a schedule (Defazio et al., "The Road Less Scheduled", NeurIPS 2024, algorithm 1). Gradients are taken
-/// at y = (1 - b1) z + b1 x; v <- b2 v + (1 - b2) g^2, z <- z - r (g / (sqrt(v) + epsilon) + beta y) with
-/// r = rate sqrt(1 - b2^t), x <- x + c (z - x) with c = r^2 / sum of r^2. The weights under training are y; x, their
-/// mean, is what is validated and exported.
+/// Schedule-free AdamW (Defazio et al., "The Road Less Scheduled", NeurIPS 2024, algorithm 1). Gradients are taken at y
+/// = (1 - b1) z + b1 x; v <- b2 v + (1 - b2) g^2, z <- z - r (g / (sqrt(v) + epsilon) + beta y) with r = rate sqrt(1 -
+/// b2^t), x <- x + c (z - x) with c = r^2 / sum of r^2. The trained weights are y; their mean x is validated and
+/// exported.
 class ScheduleFreeAdamW : public Optimizer {
  public:
   struct Params {

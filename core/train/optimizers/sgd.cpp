@@ -8,7 +8,7 @@ namespace cambium::train {
 
 namespace detail {
 
-/// The one update that all forms share, with explicit fused operations so that they round alike everywhere.
+/// The update used by all variants, with explicit fused multiply-add so that rounding is the same everywhere.
 template <class T>
 CAMBIUM_FN T sgd_step(T weight, T gradient, T* velocity, T momentum, T decay, T rate, bool nesterov) {
   T direction = std::fma(decay, weight, gradient);

@@ -31,8 +31,8 @@ class Sgd : public Optimizer, public StepsOnDevice {
   Params params_;
 };
 
-/// SGD whose float32 weights are split: the network sees the upper 16 bits (a bfloat16 number by truncation), the lower
-/// 16 are a state of the optimizer, and the two together follow float32 SGD bit for bit (Kalamkar et al., SC20).
+/// SGD on split float32 weights: the network uses the upper 16 bits (bfloat16 by truncation), the lower 16 are a state
+/// of the optimizer; together they are bitwise identical to float32 SGD (Kalamkar et al., SC20).
 class SplitSgd : public Optimizer {
  public:
   struct Params {

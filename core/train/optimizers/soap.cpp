@@ -21,7 +21,7 @@ std::vector<double> ordered_eigenvectors(int n, std::span<const double> matrix) 
   return vectors;
 }
 
-/// Twice, as one pass leaves what was lost to cancellation.
+/// Gram-Schmidt, applied twice against loss of orthogonality by cancellation.
 static void orthonormalise_rows(std::size_t n, std::span<double> rows) {
   for (std::size_t j = 0; j < n; ++j) {
     const auto row = rows.subspan(j * n, n);
@@ -49,7 +49,7 @@ void turn_basis(int n, std::span<const double> matrix, std::span<double> basis) 
   std::copy(turned.begin(), turned.end(), basis.begin());
 }
 
-/// The preconditioner's state with the gradient added, and the eigenbasis, rows as vectors, when its turn comes.
+/// Updates the preconditioner with the gradient, and every `refresh` steps the eigenbasis, with vectors as rows.
 template <class T>
 static void advance_basis(bool wide, int n, std::span<const T> g, double beta, std::int64_t step, std::int64_t refresh,
                           std::span<T> gram, std::span<T> basis) {
@@ -68,7 +68,7 @@ static void advance_basis(bool wide, int n, std::span<const T> g, double beta, s
   std::transform(vectors.begin(), vectors.end(), basis.begin(), [](double x) { return static_cast<T>(x); });
 }
 
-/// Q^T x, or Q x where `back`, on the side of length n.
+/// Q^T x, or Q x if `back`, on the side of length n.
 template <class T>
 static void rotate(bool wide, bool back, int n, std::span<const T> basis, std::span<const T> x, std::span<T> out) {
   const int m = static_cast<int>(x.size()) / n;
@@ -80,7 +80,7 @@ static void rotate(bool wide, bool back, int n, std::span<const T> basis, std::s
 
 namespace {
 
-/// Square matrix of one tensor that lies in as many states as it needs, from `first` on.
+/// Square matrix of one tensor, stored in as many states as needed, starting at `first`.
 template <class T>
 std::vector<T> loaded(std::span<FlatBuffer> states, std::size_t k, std::size_t first, std::size_t numbers) {
   std::vector<T> out;
@@ -102,7 +102,7 @@ void store(std::span<const T> numbers, std::span<FlatBuffer> states, std::size_t
   }
 }
 
-/// A side of a matrix with its preconditioner and eigenbasis: of its rows, or of its columns.
+/// One side of a matrix (rows or columns) with its preconditioner and eigenbasis.
 template <class T>
 struct Side {
   bool rows;
@@ -121,7 +121,7 @@ struct Side {
   }
 };
 
-/// Q^T x P, or Q x P^T where `back`, of the sides that there are.
+/// Q^T x P, or Q x P^T if `back`, for the rotated sides.
 template <class T>
 std::vector<T> turned_by(const std::vector<Side<T>>& sides, bool back, std::span<const T> x) {
   std::vector<T> out(x.size()), next;

@@ -13,11 +13,10 @@ namespace cambium::train {
 /// exact and then every `refresh` steps those of one power iteration, the Q factor of (L + tiny) Q. With
 /// M <- b1 M + (1 - b1) G and V <- b2 V + (1 - b2) (Q^T G P)^2,
 /// w <- w (1 - rate beta) - rate Q (Q^T M P / (1 - b1^t) / (sqrt(V / (1 - b2^t)) + eps)) P^T.
-/// Where one side is more than `most_ratio` times as long as the other, or longer than `longest`, the smaller side
-/// alone is turned (one-sided SOAP of the same work: P = 1). Arrays of more axes are matrices of (first axis, all
-/// others). Vectors, and matrices whose smaller side is longer than `longest`, take AdamW's step. The smaller side's L
-/// and Q take the place of n n of the n m numbers of a state each, the longer side's of as many states as `most_ratio`
-/// needs.
+/// If one side is more than `most_ratio` times as long as the other, or longer than `longest`, only the smaller side is
+/// rotated (one-sided SOAP: P = 1). Arrays of more axes are treated as matrices of (first axis, all others). Vectors,
+/// and matrices whose smaller side is longer than `longest`, use AdamW. L and Q of the smaller side occupy n n of the n
+/// m elements of a state each, those of the longer side as many states as `most_ratio` requires.
 class Soap : public Optimizer {
  public:
   struct Params {
@@ -78,8 +77,8 @@ class Soap : public Optimizer {
 /// Eigenvectors of the symmetric n x n matrix, row j the one of the j-th largest eigenvalue.
 std::vector<double> ordered_eigenvectors(int n, std::span<const double> matrix);
 
-/// One step of orthogonal iteration: the rows of `basis` (n x n, orthonormal) become the orthonormal rows of
-/// basis (matrix + 1e-9 trace / n), so that directions in which the matrix is zero stay. A zero matrix changes nothing.
+/// One step of orthogonal iteration: the rows of `basis` (n x n, orthonormal) become the orthonormal rows of basis
+/// (matrix + 1e-9 trace / n), so null directions of the matrix are preserved. A zero matrix leaves the basis unchanged.
 void turn_basis(int n, std::span<const double> matrix, std::span<double> basis);
 
 }  // namespace cambium::train

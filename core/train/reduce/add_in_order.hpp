@@ -4,7 +4,7 @@
 
 namespace cambium::train {
 
-/// out = ((part(0) + part(1)) + part(2)) + ... of n numbers each, block by block; a part may be `out`.
+/// out = ((part(0) + part(1)) + part(2)) + ... of n values each, block by block; a part may be `out`.
 template <class T, class F>
 void add_in_order(int parts, std::int64_t n, F&& part, T* out) {
   constexpr std::int64_t block = 1024;

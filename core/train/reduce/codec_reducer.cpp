@@ -28,7 +28,7 @@ void CodecReducer::exchange() {
   const auto message = [&](std::vector<std::byte>& of, std::int64_t r) {
     return std::span<std::byte>(of).subspan(r * bytes, static_cast<std::size_t>(bytes));
   };
-  // Rounding differs between ranks and between the two ways, so that errors do not add up.
+  // Rounding differs between ranks and between both directions, so errors do not accumulate.
   for (std::int64_t r = 0; r < ranks; ++r) {
     address_.tensor = static_cast<std::uint64_t>(me);
     address_.first = r * share_;

@@ -4,11 +4,10 @@
 
 namespace cambium::train {
 
-/// Sum of gradients through short messages: every rank sends each other one its share of the numbers, encoded; the
-/// owner of a share decodes and adds them in the order of ranks, encodes the sum and sends it to all, who decode the
-/// same message, the owner too, so that weights stay the same on every rank. With int4 all of this happens after a
-/// randomised Hadamard transform, undone once at the end. A rank sends 2 P (N - 1) / N numbers of P, with padding to
-/// 128 N. Nothing overlaps.
+/// Compressed all-reduce of gradients: every rank sends each other rank its chunk, encoded; the owner of a chunk
+/// decodes and adds all in rank order, encodes the sum and sends it to all. All ranks, including the owner, decode the
+/// same message, so weights stay identical. With int4 this happens after a randomised Hadamard transform, undone once
+/// at the end. A rank sends 2 P (N - 1) / N of P values, with padding to 128 N. Nothing overlaps.
 class CodecReducer : public Reducer {
  public:
   CodecReducer(const Mesh& mesh, const FlatLayout& layout, lowp::WireCodec codec);
@@ -25,8 +24,8 @@ class CodecReducer : public Reducer {
   const Mesh& mesh_;
   lowp::WireCodec codec_;
   lowp::RoundingAddress address_;
-  std::int64_t share_ = 0;     ///< numbers of one rank
-  std::vector<float> values_;  ///< all ranks' shares
+  std::int64_t share_ = 0;     ///< values per rank
+  std::vector<float> values_;  ///< chunks of all ranks
   std::vector<std::byte> sent_, received_;
 };
 

@@ -42,11 +42,11 @@ void FastReducer::ready(int tensor) {
   --missing_[layout_.tensors()[tensor].group];
   const int before = next_;
   while (next_ < std::ssize(missing_) && missing_[next_] == 0) send_next();
-  // MPI libraries without a progress thread move on only inside their own calls.
+  // MPI libraries without a progress thread make progress only inside MPI calls.
   if (next_ == before && next_ > 0) go_on(false);
 }
 
-/// Moves all groups that are under way on; with `wait`, to their end.
+/// Makes progress on all groups in flight; with `wait`, completes them.
 void FastReducer::go_on(bool wait) {
   int done = 0;
   if (exchanges_.empty() && wait)

@@ -12,7 +12,7 @@ namespace cambium::train {
 
 namespace {
 
-/// Messages one after the other: bytes of each rank's, and where they begin.
+/// Concatenated messages: bytes for each rank, and their offsets.
 struct Lengths {
   std::vector<int> bytes, begin;
   explicit Lengths(std::size_t ranks) : bytes(ranks, 0), begin(ranks, 0) {}
@@ -20,7 +20,7 @@ struct Lengths {
   std::size_t all() const { return static_cast<std::size_t>(begin.back() + bytes.back()); }
 };
 
-/// In front of every piece: its bytes, the highest bit set when they are the numbers themselves.
+/// Header of every piece: its size in bytes, with the highest bit set if the values are unencoded.
 constexpr std::uint32_t as_they_are = 0x80000000u;
 
 }  // namespace
@@ -73,7 +73,7 @@ void LossyReducer::decode(std::span<const std::byte> message, std::size_t rank, 
   }
 }
 
-/// This rank's share of all ranks' numbers, added in their order, in `own`, which has the place of all.
+/// Adds this rank's chunk of all ranks' values, in rank order, into `own`, which has the size of all chunks.
 template <class T>
 void LossyReducer::scatter(std::span<T> values, std::vector<T>& own) {
   const Comm& world = mesh_.world();
@@ -101,7 +101,7 @@ void LossyReducer::scatter(std::span<T> values, std::vector<T>& own) {
   }
 }
 
-/// Every rank's sums from their owners; the owner, too, takes what its message says.
+/// Distributes the sums from their owners to all ranks; the owner also uses the decoded values.
 template <class T>
 void LossyReducer::gather(std::span<T> values) {
   const Comm& world = mesh_.world();

@@ -6,10 +6,10 @@
 
 namespace cambium::train {
 
-/// Sum of gradients through messages within a bound of error (core/codec), the way of CodecReducer: shares to
-/// their owners, sums back to all, who decode the same message. A share is encoded tensor by tensor, so that a relative
-/// bound follows each tensor's own range; pieces that would not get shorter travel as they are. Of N ranks the errors
-/// of N - 1 messages and of their sum add up at most. Lengths of messages depend on the numbers and are told first.
+/// All-reduce of gradients by error-bounded messages (core/codec), with the scheme of CodecReducer: chunks to their
+/// owners, sums back to all, which decode the same message. A chunk is encoded tensor by tensor, so a relative bound
+/// refers to each tensor's own range; incompressible pieces are sent unencoded. On N ranks the errors of N - 1 messages
+/// and of their sum add up at most. Lengths of messages depend on the data and are exchanged first.
 class LossyReducer : public Reducer {
  public:
   LossyReducer(const Mesh& mesh, const FlatLayout& layout, lowp::LossyBound bound);
@@ -19,7 +19,7 @@ class LossyReducer : public Reducer {
  private:
   struct Piece {
     std::int64_t begin, end;
-  };  ///< of one tensor, in one share
+  };  ///< of one tensor, in one chunk
   template <class T>
   void exchange(std::span<T> values);
   template <class T>

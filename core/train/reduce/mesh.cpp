@@ -21,7 +21,7 @@ Mesh::Mesh(const Comm& world, std::vector<Level> levels) : world_(world), levels
   int stride = 1;
   for (const auto& level : levels_) {
     const int coordinate = world.rank() / stride % level.ranks;
-    const int others = world.rank() - coordinate * stride;  // the rank at coordinate 0 names the communicator
+    const int others = world.rank() - coordinate * stride;  // the rank at coordinate 0 identifies the communicator
     MPI_Comm split = MPI_COMM_NULL;
     MPI_Comm_split(world.handle(), others, coordinate, &split);
     comms_.push_back(std::make_unique<Comm>(split));

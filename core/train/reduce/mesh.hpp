@@ -7,8 +7,8 @@
 
 namespace cambium::train {
 
-/// Ranks as a grid of levels, the innermost first: {pair 2, node 4, world 8} are 64 ranks, of which neighbours by
-/// number share the inner levels. Weights, gradients and optimizer states can each be partitioned over levels.
+/// Hierarchical mesh of ranks, the innermost level first: {pair 2, node 4, world 8} are 64 ranks, of which consecutive
+/// ones are in the same inner levels. Weights, gradients and optimizer states can each be sharded over levels.
 class Mesh {
  public:
   struct Level {
@@ -16,16 +16,16 @@ class Mesh {
     int ranks = 1;
   };
 
-  /// Every rank in one level, "world".
+  /// All ranks in one level, "world".
   explicit Mesh(const Comm& world);
-  /// Collective. InputError when the levels' product is not the number of ranks.
+  /// Collective. InputError if the product of the levels is not the number of ranks.
   Mesh(const Comm& world, std::vector<Level> levels);
 
   const Comm& world() const { return world_; }
   const std::vector<Level>& levels() const { return levels_; }
-  /// This rank's place in level k.
+  /// Coordinate of this rank in level k.
   int coordinate(std::size_t k) const { return comms_[k]->rank(); }
-  /// The ranks that differ from this one in level k alone, in the order of their coordinate.
+  /// Ranks that differ from this one only in level k, in the order of their coordinate.
   const Comm& along(std::size_t k) const { return *comms_[k]; }
 
  private:

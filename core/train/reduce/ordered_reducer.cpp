@@ -29,7 +29,7 @@ void OrderedReducer::next_slice() {
   gradients_->zero();
 }
 
-/// One more slice is like adding one to a binary number: two sums of equal size carry into the next place.
+/// Adds a slice like incrementing a binary counter: two sums of equal size carry to the next level.
 void OrderedReducer::carry() {
   FlatBuffer& gradients = *gradients_;
   const std::size_t places = full_.size();
@@ -59,7 +59,7 @@ void OrderedReducer::exchange() {
     T* values = gradients_->values<T>().data();
     T* received = received_.values<T>().data();
     std::int64_t begin = 0, end = layout_.size();
-    std::vector<std::pair<std::int64_t, std::int64_t>> outer;  // what was held before each halving
+    std::vector<std::pair<std::int64_t, std::int64_t>> outer;  // range before each halving
     for (int distance = 1; distance < comm.size(); distance *= 2) {
       const int partner = comm.rank() ^ distance;
       const std::int64_t middle = begin + (end - begin) / 2;
@@ -70,7 +70,7 @@ void OrderedReducer::exchange() {
       MPI_Sendrecv(values + give_from, give.count(), give.type(), partner, 71, received + keep_from, keep.count(),
                    keep.type(), partner, 71, comm.handle(), MPI_STATUS_IGNORE);
       traffic_.count("halving", level, (give_to - give_from) * static_cast<std::int64_t>(sizeof(T)));
-      // Addition of two numbers commutes bit for bit, so both partners may write "mine + theirs".
+      // Floating-point addition is commutative, so both ranks get the same result from "mine + theirs".
       for (std::int64_t k = keep_from; k < keep_to; ++k) values[k] += received[k];
       outer.emplace_back(begin, end);
       begin = keep_from;

@@ -41,7 +41,7 @@ bool ShareExchange::arrived(bool wait) {
   return done != 0;
 }
 
-/// This rank's share, in the order of ranks whichever part came first: the sum does not depend on timing.
+/// Adds this rank's chunk in rank order, whatever the order of arrival: the sum does not depend on timing.
 void ShareExchange::add_parts() {
   const auto [begin, end] = share(comm_->rank());
   with_real(dtype_, [&]<class T>() {

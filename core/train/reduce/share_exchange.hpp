@@ -7,16 +7,16 @@
 
 namespace cambium::train {
 
-/// Sum of an array over a few ranks, in place, while the caller computes: every rank gets all parts of one share of the
-/// array, adds them in the order of ranks, and hands the sum to the others. A rank sends 2 n (N - 1) / N of n numbers,
-/// in 2 (N - 1) messages; MPI_Iallreduce of Open MPI 4.1 takes twice as long for two ranks on one node.
+/// In-place all-reduce of an array over a few ranks, overlapped with computation: every rank receives all parts of its
+/// chunk, adds them in rank order, and sends the sum to the others. A rank sends 2 n (N - 1) / N of n values, in 2 (N -
+/// 1) messages; MPI_Iallreduce of Open MPI 4.1 takes twice as long for two ranks on one node.
 class ShareExchange {
  public:
   static constexpr int most_ranks = 8;
 
-  /// `values` must stay until advance() has said true. `tag` tells exchanges that are under way at one time apart.
+  /// `values` must stay valid until advance() returns true. `tag` distinguishes simultaneous exchanges.
   void start(std::byte* values, std::int64_t n, DType dtype, const Comm& comm, int tag);
-  /// Goes on with what has arrived; with `wait`, until the sum stands in `values`. True when it does.
+  /// Processes the messages that have arrived; with `wait`, until the end. Returns true once `values` contains the sum.
   bool advance(bool wait);
 
  private:
@@ -36,7 +36,7 @@ class ShareExchange {
   std::int64_t n_ = 0;
   DType dtype_ = DType::f64;
   int tag_ = 0;
-  std::vector<std::vector<std::byte>> parts_;  ///< of this rank's share, by rank
+  std::vector<std::vector<std::byte>> parts_;  ///< of this rank's chunk, by rank
   std::vector<MPI_Request> requests_;
 };
 

@@ -31,7 +31,7 @@ void SharedReducer::finish() {
   for (std::size_t k = tensor_done_.size(); k-- > 0;)
     if (!std::exchange(tensor_done_[k], 1)) shared_->tensor_final(static_cast<int>(k));
   shared_->finish();
-  for (const auto& group : layout_.groups())  // as if they were messages
+  for (const auto& group : layout_.groups())  // counted like messages
     traffic_.count("allreduce", mesh_.levels().size() == 1 ? mesh_.levels()[0].name : "all",
                    group.elements() * size_of(gradients_->dtype()));
   exposed_ += wall_seconds() - start;

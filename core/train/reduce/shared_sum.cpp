@@ -40,7 +40,7 @@ bool SharedSum::holds(const FlatBuffer& gradients) const {
   return same;
 }
 
-/// True if counter(rank) has come to this sum on every other rank; what they wrote before is then seen here.
+/// True if counter(rank) has reached this sum on every other rank; their previous writes are then visible here.
 template <class F>
 bool SharedSum::everyone(F&& counter) const {
   for (int rank = 0; rank < comm_.size(); ++rank)
@@ -61,7 +61,7 @@ void SharedSum::tensor_final(int tensor) {
   taking_.push_back(tensor);
 }
 
-/// Whole cache lines, as even as they come.
+/// Chunks of complete cache lines, as equal as possible.
 SharedSum::Part SharedSum::share(int tensor, int rank) const {
   const auto& t = layout_.tensors()[tensor];
   constexpr std::int64_t unit = 16;  // tensors begin at multiples of it
@@ -95,7 +95,7 @@ void SharedSum::advance() {
     return true;
   });
   std::erase_if(taking_, [&](int k) {
-    // A share of this rank's own is needed by nobody once its sum is made, so it may be overwritten.
+    // No other rank needs this rank's own values of a chunk once its sum is complete, so they may be overwritten.
     if (std::find(adding_.begin(), adding_.end(), k) != adding_.end()) return false;
     if (!everyone([&](int rank) -> Counter& { return added(rank, k); })) return false;
     take_shares(k);

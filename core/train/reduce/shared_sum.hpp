@@ -8,34 +8,34 @@
 
 namespace cambium::train {
 
-/// Sum of gradients over the ranks of one node, which read each other's gradients where they lie: no messages and no
-/// copies to send. Of every tensor a rank adds one share over all ranks, in the order of ranks, as soon as all have it;
-/// the sums of the other shares it copies from the ranks that made them. Counters in the shared memory say how far
-/// everyone is.
+/// Sum of gradients over the ranks of one node, which read each other's gradients in shared memory: no messages and no
+/// send buffers. A rank adds one chunk of every tensor over all ranks, in rank order, as soon as all have it, and
+/// copies the sums of the other chunks from the ranks that computed them. Counters in shared memory record the progress
+/// of all ranks.
 class SharedSum {
  public:
-  /// Collective. Null where the ranks share no memory.
+  /// Collective. Null if the ranks have no shared memory.
   static std::unique_ptr<SharedSum> make(const Comm& comm, const FlatLayout& layout, DType dtype);
 
-  /// This rank's gradients; they live as long as this object.
+  /// This rank's gradients; valid as long as this object.
   FlatBuffer buffer() const;
   bool holds(const FlatBuffer& gradients) const;
 
-  /// Before gradients are written: waits until the others have read the last ones.
+  /// Before gradients are written: waits until the others have read the previous ones.
   void begin();
-  /// This rank's gradient of a tensor is final. Each tensor once between begin() and finish().
+  /// Marks this rank's gradient of a tensor as final. Called once per tensor between begin() and finish().
   void tensor_final(int tensor);
-  /// Goes on with what the others have ready.
+  /// Processes the tensors that the other ranks have ready.
   void advance();
-  /// To the end: the sums stand in the buffer.
+  /// Completes the sums, which are then in the buffer.
   void finish();
 
  private:
   using Counter = std::atomic<std::int64_t>;
   SharedSum(const Comm& comm, const FlatLayout& layout, DType dtype, std::unique_ptr<SharedMemory> memory);
   static std::int64_t counters_bytes(const FlatLayout& layout);
-  /// The number of the last sum in which a rank had tensor k ready, or its share added; and of the last that it is done
-  /// with.
+  /// Index of the last sum in which a rank had tensor k ready, or its chunk added; and of the last that it has
+  /// completed.
   Counter& ready(int rank, int k) const { return counters(rank)[1 + 2 * k]; }
   Counter& added(int rank, int k) const { return counters(rank)[2 + 2 * k]; }
   Counter& done(int rank) const { return counters(rank)[0]; }
@@ -54,9 +54,9 @@ class SharedSum {
   const FlatLayout& layout_;
   DType dtype_;
   std::unique_ptr<SharedMemory> memory_;
-  std::int64_t number_ = 0;  ///< of this sum
+  std::int64_t number_ = 0;  ///< index of this sum
   std::vector<int> adding_,
-      taking_;  ///< tensors whose share of this rank is not added; whose other shares are not here
+      taking_;  ///< tensors with this rank's chunk not yet added; with other chunks not yet copied
 };
 
 }  // namespace cambium::train

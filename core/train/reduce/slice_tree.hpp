@@ -23,16 +23,16 @@ struct SliceNode {
   SliceNode parent() const { return {place + 1, number / 2}; }
 };
 
-/// The fewest nodes that hold the slices [first, last), from left to right; none where that is empty.
+/// Smallest set of nodes that covers the slices [first, last), from left to right; empty if there are none.
 std::vector<SliceNode> nodes_of(std::int64_t first, std::int64_t last);
 
-/// Nodes that wait for their partner. Sums are taken from left to right, as one adds 1 to a binary number: two
-/// neighbours under one parent are added, so that sums of all slices round alike however they were dealt out to ranks.
+/// Nodes that wait for their sibling. Sums proceed from left to right like a binary counter: siblings are added as soon
+/// as both exist, so rounding does not depend on how slices are assigned to ranks.
 template <class Sum>
 class SumTree {
  public:
-  /// Adds a node that stands right behind all before it. `first(waiting)` adds its numbers to the sum that waits for
-  /// them, `keep()` is asked for a sum of its own where none does, `add(a, b)` adds b to a.
+  /// Adds the node directly to the right of all previous ones. `first(waiting)` adds its values to the sum of its
+  /// waiting sibling; if there is none, `keep()` returns a new sum. `add(a, b)` adds b to a.
   template <class First, class Keep, class Add>
   void take(SliceNode node, const First& first, const Keep& keep, const Add& add) {
     if (waiting_.empty() || !waiting_.back().node.left_of(node)) {
@@ -59,25 +59,25 @@ class SumTree {
   std::vector<Waiting> waiting_;
 };
 
-/// Ranks that exchange their nodes, in the order of their slices, and the part of every node that each of them adds up.
+/// Ranks that exchange their nodes, in slice order, and the chunk of every node that each of them adds.
 struct NodeRanks {
   struct Peer {
     int rank = 0;  ///< in `comm`
     std::vector<SliceNode> nodes;
-    std::int64_t begin = 0, count = 0;  ///< elements of its part
+    std::int64_t begin = 0, count = 0;  ///< elements of its chunk
   };
   MPI_Comm comm = MPI_COMM_NULL;
   std::vector<Peer> peers;
   std::size_t me = 0;
   MPI_Datatype type = MPI_FLOAT;
-  std::int64_t size = 4;  ///< B of an element
+  std::int64_t size = 4;  ///< bytes per element
 };
 
-/// Gives the nodes of all peers from left to right: this rank's part of each, whose numbers may be changed.
+/// Receives the nodes of all ranks from left to right: this rank's chunk of each, which may be modified.
 using TakeNode = std::function<void(const SliceNode& node, std::byte* part)>;
 
-/// Collective over the peers: every one sends every other one its part of each of its nodes. `own` are whole arrays, in
-/// the order of nodes; what is received counts in `memory`. Returns the bytes that this rank sent.
+/// Collective over `peers`: each rank sends every other one its chunk of each local node. `own` are complete arrays, in
+/// the order of nodes; receive buffers are counted in `memory`. Returns the bytes that this rank sent.
 std::int64_t exchange_nodes(const NodeRanks& ranks, std::span<std::byte* const> own, MemoryLedger& memory,
                             const TakeNode& take);
 

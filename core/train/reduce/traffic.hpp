@@ -6,8 +6,8 @@
 
 namespace cambium::train {
 
-/// Bytes of this rank in each collective, by level of the mesh: calls, and bytes of the arrays given to MPI (for a
-/// send, what is sent).
+/// Calls and bytes of this rank in each collective, by level of the mesh. Bytes are those of the arrays passed to MPI
+/// (for a send, of the message).
 class Traffic {
  public:
   struct Row {

@@ -9,7 +9,7 @@ TreeReducer::TreeReducer(const Mesh& mesh, const FlatLayout& layout, DType dtype
 
 void TreeReducer::begin(FlatBuffer& gradients, int slices) {
   Reducer::begin(gradients, slices);
-  while (!tree_.waiting().empty()) give_back();  // of a sum that was given up
+  while (!tree_.waiting().empty()) give_back();  // of an abandoned sum
 }
 
 void TreeReducer::next_slice() {
@@ -23,7 +23,7 @@ void TreeReducer::give_back() {
   tree_.waiting().pop_back();
 }
 
-/// The slice in the gradients; those behind the last one of the batch are none.
+/// Adds the slice in the gradients; indices beyond the last slice of the batch are skipped.
 void TreeReducer::keep() {
   const std::int64_t number = std::int64_t{mesh_.world().rank()} * slices_ + slice_;
   if (number >= all_) return;
@@ -71,7 +71,7 @@ NodeRanks TreeReducer::ranks() const {
   return out;
 }
 
-/// Each rank adds its part of all nodes and hands it to the others.
+/// Each rank adds its chunk of all nodes and sends it to the others.
 void TreeReducer::exchange() {
   const NodeRanks all = ranks();
   const auto& mine = all.peers[all.me];
@@ -89,7 +89,7 @@ void TreeReducer::exchange() {
       T* numbers = reinterpret_cast<T*>(part);
       sums.take(
           node, [&](T* into) { add(into, numbers); }, [&] { return numbers; }, add);
-      if (node.number + 1 == all_ >> node.place)  // the last one, while it is there
+      if (node.number + 1 == all_ >> node.place)  // the last one, while it is available
         std::copy_n(sums.waiting().front().sum, mine.count, gradients_->values<T>().data() + mine.begin);
     });
     traffic_.count("reduce-scatter", level, sent);

@@ -15,7 +15,7 @@ namespace {
 
 std::string unit_words(const std::string& unit) { return unit.empty() ? "no unit" : unit; }
 
-/// "(64, any)" of a sample.
+/// Shape of a sample as text: "(64, any)".
 std::string shape_text(const std::vector<std::int64_t>& shape) {
   std::string out;
   for (const auto extent : shape) out += (out.empty() ? "" : ", ") + (extent < 0 ? "any" : fmt::format("{}", extent));
@@ -38,7 +38,7 @@ std::string names_of(std::span<const FieldInfo> fields) {
   return fmt::format("{}", fmt::join(out, ", "));
 }
 
-/// InputError about the first way in which `field` is no input of the model.
+/// InputError about the first mismatch between `field` and the inputs of the model.
 void require_input(const std::string& model, const FieldInfo& wanted, std::span<const FieldInfo> fields) {
   const FieldInfo* field = find(fields, wanted.name);
   if (!field)
@@ -54,14 +54,14 @@ void require_input(const std::string& model, const FieldInfo& wanted, std::span<
                     model, wanted.name, shape_text(wanted.shape), shape_text(field->shape)));
 }
 
-/// The array of this name, or the only one without a name.
+/// The array of this name, or the only array if it has no name.
 const HostArray* find(std::span<const HostArray> arrays, const std::string& name) {
   if (arrays.size() == 1 && arrays[0].name.empty()) return &arrays[0];
   const auto found = std::find_if(arrays.begin(), arrays.end(), [&](const HostArray& a) { return a.name == name; });
   return found == arrays.end() ? nullptr : &*found;
 }
 
-/// (samples) for one number of a sample is (samples, 1), as a field of shape (1) has it.
+/// (samples) for one value per sample becomes (samples, 1), matching a field of shape (1).
 TensorRef with_last_axes(TensorRef values, const std::vector<std::int64_t>& shape) {
   while (values.rank >= 1 && values.rank <= std::ssize(shape) &&
          shape[static_cast<std::size_t>(values.rank) - 1] == 1) {

@@ -11,39 +11,39 @@
 
 namespace cambium::train {
 
-/// A trained model that answers samples without labels: what the stage `predict`, the verb of that name and programs in
-/// C and Python share. One thread per call.
+/// A trained model for inference on samples without labels: common base of the stage `predict`, the command of that
+/// name and the C and Python interfaces. One thread per call.
 class AppliedModel {
  public:
-  /// Reads a model file (model.h5). Collective for networks with tables, whose rows are divided among the ranks of the
-  /// context. InputError as load_artifact, and for a network that gives no numbers of samples (Network::outputs).
-  /// `limit`: bytes of weights that may be held; they then stay in the file and are read module by module. KeyError
-  /// about `memory_limit` for a network that needs all of them, and when one module takes more.
+  /// Reads a model file (model.h5). Collective for networks with tables, whose rows are sharded over the ranks of the
+  /// context. InputError as load_artifact, and for a network without outputs (Network::outputs). `limit`: bytes of
+  /// weights in memory; they then stay in the file and are read module by module. KeyError about `memory_limit` for a
+  /// network that needs all of them, or if one module takes more.
   AppliedModel(const std::string& path, Context& context, std::optional<std::int64_t> limit = {});
 
   const std::string& path() const { return path_; }
   LoadedModel& loaded() { return model_; }
   const LoadedModel& loaded() const { return model_; }
-  /// Fields that samples must have, with unit and shape of the training data; -1 where samples differ.
+  /// Required fields of samples, with unit and shape of the training data; -1 for extents that vary.
   const std::vector<FieldInfo>& inputs() const { return inputs_; }
-  /// Output for one sample, as float64; an extent is -1 where the sample's own fields give it.
+  /// Outputs for one sample, as float64; an extent is -1 if it depends on the sample's fields.
   const std::vector<FieldInfo>& outputs() const { return outputs_; }
-  /// The same for samples of these fields. InputError when a field that must be there is not, or has another unit or
-  /// shape, and when the samples differ in what gives an extent.
+  /// Outputs for samples with these fields. InputError if a required field is missing or has another unit or shape, or
+  /// if the samples differ in an extent that outputs depend on.
   std::vector<FieldInfo> outputs_of(std::span<const FieldInfo> fields) const;
-  /// True if these fields hold the labels, too, so that errors can be told.
+  /// True if these fields include the labels, so errors can be computed.
   bool has_labels(std::span<const FieldInfo> fields) const;
 
-  /// Collective: before infer() of these samples, which may be none on some ranks.
+  /// Collective: call before infer() of these samples, which may be none on some ranks.
   void look_up(std::span<const SamplePtr> samples, const Comm& comm);
   /// Fills one array for each output, (samples, shape...) with any strides.
   void infer(std::span<const SamplePtr> samples, std::span<const TensorRef> outputs);
-  /// The same of arrays of a program, one for each output, found by its name; an array without a name is the only
-  /// input or output. Collective as look_up(). InputError for arrays that do not fit.
+  /// The same for arrays of a program, one for each output, matched by name; an array without a name is the only input
+  /// or output. Collective like look_up(). InputError for arrays that do not match.
   void infer(std::span<const HostArray> inputs, std::span<const HostArray> outputs, const Comm& comm);
   /// Collective: sums of the network's metrics over all samples.
   std::vector<TermSum> errors(Validation& samples, const Comm& comm);
-  /// Bytes of the largest module where weights stay in the file.
+  /// Bytes of the largest module if weights stay in the file.
   std::optional<std::int64_t> largest_module() const;
 
  private:

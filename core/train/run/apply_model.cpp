@@ -19,7 +19,7 @@ namespace cambium::train {
 
 namespace {
 
-/// Views of one block for each output, one after the other in memory.
+/// Views of one block for each output, consecutive in memory.
 std::vector<TensorRef> views_of(std::vector<double>& block, std::span<const FieldInfo> outputs, std::int64_t samples) {
   std::vector<TensorRef> out;
   double* at = block.data();
@@ -36,7 +36,7 @@ std::vector<TensorRef> views_of(std::vector<double>& block, std::span<const Fiel
   return out;
 }
 
-/// A number of a sample beside the model's inputs; an integer by its bits.
+/// A value of a sample that is not a model input; an integer by its bits.
 double kept_number(const Sample& sample, const FieldInfo& field) {
   const TensorRef& t = sample.fields.at(field.name);
   if (t.dtype == DType::f64 || t.dtype == DType::f32) {
@@ -49,7 +49,7 @@ double kept_number(const Sample& sample, const FieldInfo& field) {
   return std::bit_cast<double>(out);
 }
 
-/// Numbers of the data set that the model was not trained on and that fit into a column.
+/// Scalar fields of the data set that the model was not trained on and that fit into a column.
 std::vector<FieldInfo> kept_fields(const AppliedModel& model, Dataset& data, std::span<const FieldInfo> outputs) {
   std::vector<FieldInfo> out;
   for (const auto& field : data.fields()) {
@@ -63,7 +63,8 @@ std::vector<FieldInfo> kept_fields(const AppliedModel& model, Dataset& data, std
   return out;
 }
 
-/// Coordinates of the data, those of samples for all of them, and none of the same name as an array of the file.
+/// Coordinates of the data, with those of samples for the entire set, except those with the name of another array of
+/// the file.
 std::vector<Coordinate> coordinates_of(Dataset& data, const PredictionFiles::Plan& plan) {
   auto* has = dynamic_cast<HasCoordinates*>(&data);
   auto out = has ? has->coordinates() : std::vector<Coordinate>();
@@ -76,7 +77,7 @@ std::vector<Coordinate> coordinates_of(Dataset& data, const PredictionFiles::Pla
   return out;
 }
 
-/// Blocks of samples on the ranks, and what comes of them on rank 0.
+/// Applies the model to blocks of samples on the ranks and collects the results on rank 0.
 class DataPass {
  public:
   DataPass(AppliedModel& model, Dataset& data, std::int64_t batch, PredictionFiles::Plan plan, Context& context)
@@ -106,7 +107,7 @@ class DataPass {
   }
 
  private:
-  /// Rows of one block, on this rank; none beyond the last.
+  /// Rows of one block on this rank; empty beyond the last block.
   std::vector<double> block(std::int64_t number) {
     const std::int64_t count = std::clamp<std::int64_t>(data_.size() - number * batch_, 0, batch_);
     std::vector<SamplePtr> samples;

@@ -7,14 +7,14 @@
 
 namespace cambium::train {
 
-/// Where predictions go; empty: not written.
+/// Output files of predictions; empty: not written.
 struct PredictionPaths {
   std::string h5, csv;
 };
 
-/// Numbers of a sample from which on no table is written unless one is asked for.
+/// Values per sample above which a table is written only on request.
 constexpr std::int64_t most_columns = 64;
-/// For these outputs, all together.
+/// Total of these outputs.
 std::int64_t numbers_of(std::span<const FieldInfo> outputs);
 
 /// Statistics of all predictions.
@@ -22,19 +22,19 @@ struct PredictionSummary {
   struct Range {
     std::string name, unit;
     double mean = 0.0, lowest = 0.0, highest = 0.0, mean_of = 0.0;
-    std::int64_t not_finite = 0;  ///< numbers that are NaN or infinite, left out of the others
+    std::int64_t not_finite = 0;  ///< NaN or infinite values, excluded from the other statistics
     void add(double value);
   };
   std::int64_t samples = 0;
-  std::vector<Range> outputs;                       ///< of rank 0; the other ranks saw none
-  std::vector<std::pair<TermInfo, double>> errors;  ///< where the data have labels
+  std::vector<Range> outputs;                       ///< on rank 0; empty on the other ranks
+  std::vector<std::pair<TermInfo, double>> errors;  ///< if the data have labels
   std::vector<Result> results() const;
   std::vector<std::string> lines() const;
 };
 
-/// Collective: the model's answers to all samples of an open data set, in blocks of `batch` samples that are dealt out
-/// to the ranks, so that a rank holds one block at a time. The same bytes in the files for any number of ranks, but for
-/// their provenance. InputError as AppliedModel::outputs_of and the data set's read().
+/// Collective: predictions for all samples of an open data set, in blocks of `batch` samples that are assigned to
+/// ranks, so that a rank holds one block at a time. Files are identical for any number of ranks except for their
+/// provenance. InputError as AppliedModel::outputs_of and the data set's read().
 PredictionSummary apply_model(AppliedModel& model, Dataset& data, std::int64_t batch, const PredictionPaths& paths,
                               Context& context);
 

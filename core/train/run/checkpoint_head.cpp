@@ -60,7 +60,7 @@ void require_same(const io::Group& head, const char* name, const char* key, cons
         head.file(), key, file, deck));
 }
 
-/// Rank 0: everything but rows of tables.
+/// On rank 0: writes everything except rows of tables.
 void fill(io::File& file, const CheckpointParts& parts, const HeadOfWeights& weights,
           const std::string& network_state) {
   const Progress& progress = parts.progress;
@@ -86,7 +86,7 @@ void with_head(const CheckpointParts& parts, const HeadOfWeights& weights,
   const std::string network_state = parts.network.state();
   const KeepsNumbers* keeper = parts.network.traits().numbers;
   const KeptNumbers kept = keeper ? keeper->kept() : KeptNumbers{};
-  // Collective, as what is marked is on the root's disk only: in memory first.
+  // Collective, since the marked files are only on rank 0's disk; kept in memory first.
   io::File marks = io::File::in_memory("marks");
   for (const auto* table : parts.tables) table->save_mark(marks);
   ServingRows serving(parts.rows, comm);
@@ -102,7 +102,7 @@ void with_head(const CheckpointParts& parts, const HeadOfWeights& weights,
   });
 }
 
-/// For the figure that the target is about; earlier versions forgot it.
+/// Reads the metric of the target; absent in files of earlier versions.
 static void read_target(const io::Group& head, Progress& p) {
   if (!head.has_attribute("target_figure")) return;
   p.target_figure = head.attribute<std::string>("target_figure");
@@ -110,12 +110,12 @@ static void read_target(const io::Group& head, Progress& p) {
   p.target_step = head.attribute<std::int64_t>("target_step");
 }
 
-/// Earlier versions forgot them.
+/// Absent in files of earlier versions.
 static void read_best_errors(const io::Group& head, Progress& p) {
   p.best_errors = head.exists("best_errors") ? head.read<std::vector<double>>("best_errors") : std::vector<double>{};
 }
 
-/// Earlier versions had nothing to keep there.
+/// Absent in files of earlier versions.
 static void read_kept(const io::Group& head, Progress& p) {
   if (head.has_attribute("curve_steps")) {
     p.curve_loss = head.attribute<double>("curve_loss");
@@ -134,7 +134,7 @@ std::int64_t read_head(const io::File& file, Progress& p, const FlatLayout& layo
   require_same(head, "optimizer", "optimizer", key.optimizer);
   require_same(head, "reduce", "reduce.mode", key.reduce);
   require_same(head, "slices", "reduce.micro_batches", key.slices);
-  // A session (batch 0) takes what its program brings, and may go on with what a stage trained.
+  // A session (batch 0) has batches of any size, and may continue the training of a stage.
   if (key.batch != 0) require_same(head, "batch", "batch", key.batch);
   require_same(head, "seed", "seed", static_cast<std::int64_t>(key.seed));
   if (file.read<std::vector<std::string>>("/tensors") != tensor_names(layout))

@@ -6,9 +6,9 @@ namespace cambium::train {
 /// The keys `checkpoint` of the stage `train`.
 struct TrainCheckpointKeys : io::CheckpointKeys {
   enum class Transfer {
-    gather,      ///< rank 0 writes one file; a divided model is whole on every rank meanwhile
-    collective,  ///< all ranks write their shares into one file
-    per_rank     ///< each rank writes a file of its own, listed in one file
+    gather,      ///< rank 0 writes one file; a sharded model is gathered on every rank for it
+    collective,  ///< all ranks write their shards into one file
+    per_rank     ///< each rank writes its own file; one file lists them
   };
   Transfer transfer = Transfer::gather;
   bool asynchronous = false;

@@ -43,10 +43,10 @@ CheckpointWriter::CheckpointWriter(const TrainCheckpointKeys& keys, const Contex
   if (!memory_.empty()) copies_every_ = require_steps_between_copies(context.comm);
 }
 
-/// On rank 0.
+/// On rank 0: removes old checkpoints.
 void CheckpointWriter::prune(const std::string& path) const {
   const auto folder = std::filesystem::path(path).parent_path().string();
-  constexpr int in_memory = 2;  // one may be half written when a rank dies
+  constexpr int in_memory = 2;  // one may be incomplete when a rank dies
   prune_checkpoints(folder, folder == memory_ ? in_memory : keys_.keep);
 }
 
@@ -88,7 +88,7 @@ void CheckpointWriter::copy_to_memory(Weights& weights, const CheckpointParts& p
   });
 }
 
-/// Makes an array of a file with its room on the disk.
+/// Creates an array of a file and allocates its space on disk.
 static void allocate(io::File& file, const io::SharedArray& array, std::int64_t numbers) {
   const std::int64_t shape[] = {numbers};
   // HDF5 has no type for bfloat16.
@@ -163,7 +163,7 @@ std::unique_ptr<CheckpointWriter::Behind> CheckpointWriter::with_shares(const st
   return out;
 }
 
-/// All shares are on the disk, or one is not and never will be.
+/// Waits until all per-rank files are on disk or one has failed; then writes the manifest.
 void CheckpointWriter::finish(Behind& behind) const {
   io::on_every_rank(context_.comm, [&] { behind.shares.wait(); });
   io::on_root(context_.comm, [&] {

@@ -11,28 +11,28 @@
 
 namespace cambium::train {
 
-/// Checkpoints of a training under way, written as the deck's keys ask. Older ones than it keeps are removed when a
-/// new one has its name. With `asynchronous` one is on its way to the disk at most.
+/// Writes checkpoints of a running training as the deck specifies. Checkpoints beyond the number to keep are removed
+/// once a new one is complete. With `asynchronous`, at most one is being written.
 class CheckpointWriter {
  public:
-  /// KeyError when the keys do not go together. Keys and context outlive this.
+  /// KeyError if the keys are incompatible. Keys and context must outlive this.
   CheckpointWriter(const TrainCheckpointKeys& keys, const Context& context);
 
-  /// Collective: waits for the one before, then writes `path`, whole or not at all. InputError, on every rank, when the
-  /// disk refuses.
+  /// Collective: waits for the previous checkpoint, then writes `path`, all or nothing. InputError, on every rank, if
+  /// writing fails.
   void write(const std::string& path, Weights& weights, const CheckpointParts& parts);
-  /// Copies in the memory of the node are due after this step: in a run that a supervisor started.
+  /// True if copies in node memory are due after this step: in a run started by a supervisor.
   bool copies_after(std::int64_t step) const { return copies_every_ > 0 && step % copies_every_ == 0; }
-  /// Collective: shares like those on disk, there (core/run/node_memory.hpp).
+  /// Collective: writes the same per-rank files to node memory (core/run/node_memory.hpp).
   void copy_to_memory(Weights& weights, const CheckpointParts& parts);
-  /// Collective, after each step: gives the checkpoint under way its name once all shares are on the disk. InputError,
-  /// on every rank, when a share could not be written.
+  /// Collective, after each step: renames the pending checkpoint to its final name once all files are on disk.
+  /// InputError, on every rank, if a file could not be written.
   void look();
-  /// Collective: the same, to its end.
+  /// Collective: waits until that is done.
   void wait();
 
  private:
-  /// A checkpoint whose shares are on their way.
+  /// A checkpoint that is being written in the background.
   struct Behind {
     std::string path;
     io::ShareWriter shares;

@@ -15,10 +15,10 @@ namespace cambium::train {
 namespace {
 
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
-constexpr std::size_t most_class_lines = 20;     ///< of classes in the summary; the file has all
+constexpr std::size_t most_class_lines = 20;     ///< of classes in the summary; the file contains all
 constexpr std::int64_t most_probabilities = 64;  ///< columns of predictions.csv
 
-/// Area under the receiver operating characteristic of one class against the others, by ranks (Mann and Whitney).
+/// Area under the receiver operating characteristic of one class against the others, from ranks (Mann and Whitney).
 double area_of(const ClassPredictions& p, std::int64_t wanted) {
   const std::size_t n = p.label.size();
   const auto score = [&](std::size_t k) {
@@ -33,7 +33,7 @@ double area_of(const ClassPredictions& p, std::int64_t wanted) {
     double here = 0.0;
     for (; end < n && score(order[end]) == score(order[first]); ++end)
       here += p.label[order[end]] == wanted ? 1.0 : 0.0;
-    ranks += here * (0.5 * static_cast<double>(first + end - 1) + 1.0);  // ties share their mean rank
+    ranks += here * (0.5 * static_cast<double>(first + end - 1) + 1.0);  // tied values have their mean rank
     positives += here;
     first = end;
   }

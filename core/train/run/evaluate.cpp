@@ -52,7 +52,7 @@ void Evaluate::check(Context& context) {
   context.log.info(fmt::format("model {} on data set {}", params_.model, params_.dataset.type));
 }
 
-/// The fields that an earlier stage will train the model on; InputError when these data lack one.
+/// Fields on which an earlier stage will train the model; InputError if these data lack one.
 static void require_promised_fields(const std::string& model, const std::vector<std::string>& trained, Dataset& data) {
   std::vector<std::string> here;
   for (const auto& field : data.fields()) here.push_back(field.name);
@@ -91,20 +91,20 @@ void Evaluate::examine(Check& check) {
 
 namespace {
 
-/// Errors of one way to run the model, what its weights take and how long a pass over the samples took the slowest
+/// Errors of one variant of the model, memory of its weights, and the time of a pass over the samples on the slowest
 /// rank.
 struct Row {
   std::vector<double> errors;
-  std::vector<bool> labelled = {};  ///< of each error, whether any sample has labels of it
+  std::vector<bool> labelled = {};  ///< for each error: some sample has labels for it
   double bits = 0.0, bytes = 0.0, seconds = 0.0;
 };
 
-/// The first row is the model as it is; a second one has its weights in few bits.
+/// The first row is the original model, the second one has quantised weights.
 struct Table {
   std::vector<TermInfo> metrics;
   std::vector<Row> rows;
   void write(const std::string& path) const;
-  /// Content of the lines, with the names of the columns of the file.
+  /// Entries of the summary lines, with the column names of the file.
   std::vector<Result> results() const;
   std::vector<std::string> lines(const std::string& second) const;
 };
@@ -184,7 +184,7 @@ std::vector<std::string> Table::lines(const std::string& second) const {
   return out;
 }
 
-/// The samples that matrices of few bits are fitted to, the same on every rank.
+/// Samples for the calibration of quantised matrices, the same on every rank.
 std::vector<SamplePtr> calibration_samples(const CalibrateParams& params, const std::string& path,
                                            const LoadedModel& model, Context& context) {
   auto data = context.registry->make<Dataset>(params.dataset, context);
@@ -210,14 +210,14 @@ std::string slower_with_few_bits(double full, double few, std::int64_t batch) {
       few / full, batch);
 }
 
-/// Data that the model was trained on or chosen by.
+/// Warns if the model was trained on or selected by these data.
 static void warn_of_met(const Evaluate::Params& params, const ArtifactInfo& info, Context& context) {
   const auto* entry = context.registry->find(Dataset::kind, params.dataset.type);
   const auto keys = deck::resolved(params.dataset.node, entry->schema, *context.registry);
   if (const auto words = met_before(info, params.model, keys); !words.empty()) context.log.warn(words);
 }
 
-/// With memory_limit.
+/// Evaluation with memory_limit.
 void Evaluate::run_by_module(Dataset& data, Context& context) {
   const auto model = load_without_weights(params_.model, context);
   require_fields(model, params_.model, data);
@@ -267,7 +267,7 @@ Task::Outcome Evaluate::run(Context& context) {
   std::optional<CodedWeights> coded;
   std::string second, slower;
   if (params_.quantize) {
-    table.rows[0] = row_of(table.metrics, samples, model, context.comm);  // again, now that samples are in memory
+    table.rows[0] = row_of(table.metrics, samples, model, context.comm);  // again, with samples now in memory
     const auto& calibrate = params_.quantize->calibrate;
     std::vector<SamplePtr> seen;
     if (calibrate) seen = calibration_samples(*calibrate, params_.model, model, context);

@@ -10,8 +10,8 @@
 
 namespace cambium::train {
 
-/// The stage `evaluate`: the errors of a trained model (model.h5 of a train stage) on a data set, and, with `quantize`,
-/// those of the same model with weights of few bits beside them. Labels and predictions go side by side into tables.
+/// The stage `evaluate`: errors of a trained model (model.h5 of a train stage) on a data set and, with `quantize`, of
+/// the same model with quantised weights for comparison. Labels and predictions are written to tables.
 class Evaluate : public Task, public Checked {
  public:
   struct Params {
@@ -42,8 +42,8 @@ class Evaluate : public Task, public Checked {
   std::vector<Citation> citations_;
 };
 
-/// A warning where passes over samples took `few` s with weights of few bits and `full` s without; empty where few bits
-/// are no slower.
+/// A warning if passes over samples took `few` s with quantised weights and `full` s without; empty if quantised
+/// weights are not slower.
 std::string slower_with_few_bits(double full, double few, std::int64_t batch);
 
 }  // namespace cambium::train

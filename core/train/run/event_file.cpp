@@ -15,7 +15,7 @@ namespace cambium::train {
 
 std::uint32_t masked_crc(std::string_view bytes) {
   static const auto table = [] {
-    constexpr std::uint32_t castagnoli = 0x82f63b78u;  // bits in reversed order
+    constexpr std::uint32_t castagnoli = 0x82f63b78u;  // bit-reversed
     std::array<std::uint32_t, 256> out{};
     for (std::uint32_t n = 0; n < out.size(); ++n) {
       std::uint32_t value = n;
@@ -32,7 +32,7 @@ std::uint32_t masked_crc(std::string_view bytes) {
 
 namespace {
 
-/// Little endian.
+/// Encodes a value in little endian.
 template <class T>
 std::string little_endian(T value) {
   std::string out(sizeof(T), '\0');
@@ -68,7 +68,7 @@ std::string record_of(const std::string& content) {
   return length + little_endian(masked_crc(length)) + content + little_endian(masked_crc(content));
 }
 
-/// wall_time and step come first in what is written here.
+/// Event with wall_time and step first, as step_of() expects.
 std::string event_of(std::int64_t step, const std::string& rest) {
   const double now = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
   return record_of(field_key(1, Wire::eight_bytes) + little_endian(now) + field_key(2, Wire::number) +
@@ -77,7 +77,7 @@ std::string event_of(std::int64_t step, const std::string& rest) {
 
 std::int64_t step_of(std::string_view content) {
   std::uint64_t step = 0;
-  constexpr std::size_t first = 10;  // behind wall_time and the key
+  constexpr std::size_t first = 10;  // after wall_time and the key
   for (std::size_t k = first, shift = 0; k < content.size() && shift < 64; ++k, shift += 7) {
     const auto byte = static_cast<unsigned char>(content[k]);
     step |= static_cast<std::uint64_t>(byte & 127u) << shift;
@@ -86,7 +86,7 @@ std::int64_t step_of(std::string_view content) {
   return static_cast<std::int64_t>(step);
 }
 
-/// The complete records up to a step; empty where the file is not there.
+/// The complete records up to a step; empty if the file does not exist.
 std::string kept_records(const std::string& path, std::int64_t last) {
   std::ifstream in(path, std::ios::binary);
   const std::string all{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};

@@ -15,7 +15,7 @@ namespace cambium::train {
 void ExportWeights::check(Context& context) { context.log.info(fmt::format("weights of {}", params_.model)); }
 
 void ExportWeights::examine(Check& check) {
-  check.will_write({params_.file});  // for start_from, whatever its network
+  check.will_write({params_.file});  // for start_from of any network
   check.require_written_by("model", params_.model, {{Origin::network}});
   check.reads(check.stage().keys["model"]);
 }

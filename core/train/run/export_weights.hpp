@@ -8,8 +8,8 @@
 
 namespace cambium::train {
 
-/// The stage `export`: weights of a model file as safetensors, under PyTorch's names and layouts. Keys and statistics
-/// of the network stand in the file's metadata.
+/// The stage `export`: weights of a model file as safetensors, with PyTorch's names and layouts. Keys and statistics of
+/// the network are stored in the file's metadata.
 class ExportWeights : public Task, public Checked {
  public:
   struct Params {

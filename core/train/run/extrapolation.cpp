@@ -7,7 +7,7 @@
 
 namespace cambium::train {
 
-/// Two ranges in as few digits, four at least, as show that they differ.
+/// Two ranges with the fewest digits, at least four, that show their difference.
 static std::pair<std::string, std::string> ranges_text(const FieldRange& one, const FieldRange& other) {
   const auto text = [](const FieldRange& r, int digits) {
     return fmt::format("[{:.{}g}, {:.{}g}]", r.lowest, digits, r.highest, digits);
@@ -17,8 +17,8 @@ static std::pair<std::string, std::string> ranges_text(const FieldRange& one, co
   return {text(one, digits), text(other, digits)};
 }
 
-/// A model knows nothing of numbers beyond those that it was trained on. Words (bytes of any number) have no range, and
-/// what differs by rounding alone is not beyond.
+/// Models extrapolate poorly beyond the range of their training data. Text (bytes of any value) has no range, and
+/// differences within rounding are ignored.
 void warn_of_ranges(const ArtifactInfo& info, Dataset& data, Log& log) {
   for (const auto& here : field_ranges(data, 256))
     for (const auto& seen : info.fields) {

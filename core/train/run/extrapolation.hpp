@@ -4,8 +4,8 @@
 
 namespace cambium::train {
 
-/// A warning for each field of the data whose numbers leave the range that the model saw in training by more than 5 %
-/// of it. Of 256 samples at most; texts as bytes have no range.
+/// Warns about each field of the data whose values leave the range seen in training by more than 5 % of it. Checks at
+/// most 256 samples; text stored as bytes has no range.
 void warn_of_ranges(const ArtifactInfo& info, Dataset& data, Log& log);
 
 }  // namespace cambium::train

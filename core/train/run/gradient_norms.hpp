@@ -6,12 +6,12 @@
 
 namespace cambium::train {
 
-/// Norms of the gradient of the mean loss by modules: tensors whose names agree up to the last dot.
+/// Norms of the gradient of the mean loss by module: tensors whose names agree up to the last dot.
 class GradientNorms {
  public:
   explicit GradientNorms(const FlatLayout& layout);
   const std::vector<std::string>& modules() const { return modules_; }
-  /// Collective, behind Weights::finish(), in the order of modules(). `samples`: of the global batch.
+  /// Collective, after Weights::finish(), in the order of modules(). `samples`: of the global batch.
   std::vector<double> of(Weights& weights, std::int64_t samples) const;
 
  private:

@@ -7,7 +7,7 @@
 
 namespace cambium::train {
 
-/// A root mean without a unit may be that of scaled numbers here and of others there.
+/// Root means without a unit may refer to differently scaled values.
 static bool is_same(const TermInfo& a, const TermInfo& b) {
   return a.name == b.name && a.unit == b.unit && a.report == b.report &&
          (a.report == TermInfo::Report::mean || !a.unit.empty());

@@ -6,21 +6,21 @@
 
 namespace cambium::train {
 
-/// The loss of samples that are not trained on, reduced as the training loss is: the weighted sum of the terms' means.
+/// Loss of held-out samples, reduced like the training loss: the weighted sum of the terms' means.
 class HeldOutLoss {
  public:
   explicit HeldOutLoss(Network& network);
-  /// The network says enough for it.
+  /// True if the network provides enough to compute it.
   bool known() const { return asks() || !metrics_.empty(); }
-  /// It is asked by GivesLoss; else the loss is made of metrics.
+  /// True if the network implements GivesLoss; else the loss is computed from metrics.
   bool asks() const { return asks_; }
-  /// Of sums over all samples: of the metrics, and of the terms where it asks().
+  /// Loss from sums over all samples: of the metrics, and of the terms if asks().
   double of(std::span<const double> term_weights, std::span<const TermSum> metrics,
             std::span<const TermSum> terms) const;
 
  private:
   bool asks_ = false;
-  std::vector<std::size_t> metrics_;  ///< for each term of the loss the number of the metric that it is
+  std::vector<std::size_t> metrics_;  ///< for each term of the loss the index of the corresponding metric
 };
 
 }  // namespace cambium::train

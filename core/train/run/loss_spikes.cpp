@@ -46,7 +46,7 @@ void LossSpikes::take(std::span<const double> kept) {
   window_.assign(losses.begin(), losses.end());
 }
 
-/// Collective: a field of all samples of all ranks on rank 0, or nothing where some sample has it otherwise.
+/// Collective: a field of all samples of all ranks on rank 0, or none if its shape varies.
 static std::optional<std::vector<double>> gathered(const FieldInfo& field, const std::vector<SamplePtr>& samples,
                                                    const Comm& comm) {
   std::int64_t each = 1;

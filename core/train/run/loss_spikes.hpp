@@ -12,21 +12,21 @@
 
 namespace cambium::train {
 
-/// Keys of what is kept of steps whose loss stands out.
+/// Keys of the detection and recording of loss spikes.
 struct LossSpikeKeys {
   double factor = 3.0;
   std::int64_t window = 50, keep = 3;
   static void describe(deck::Describe<LossSpikeKeys>& d);
 };
 
-/// Finds steps whose loss exceeds a multiple of the running median of the steps before, and writes their batches.
+/// Detects steps whose loss exceeds a multiple of the running median of previous steps, and writes their batches.
 class LossSpikes {
  public:
   explicit LossSpikes(const LossSpikeKeys& keys) : keys_(keys) {}
-  /// The median that the loss of this step exceeds by more than the factor, while fewer than `keep` were found; none
-  /// before the window is full.
+  /// The median if the loss of this step exceeds it by more than the factor and fewer than `keep` spikes were found;
+  /// none before the window is full.
   std::optional<double> look(double loss);
-  /// Number found, then the losses of the window, for checkpoints.
+  /// Number of spikes found, then the losses of the window, for checkpoints.
   std::vector<double> kept() const;
   void take(std::span<const double> kept);
 
@@ -36,15 +36,15 @@ class LossSpikes {
   std::vector<double> window_;  ///< in the order of the steps
 };
 
-/// A step whose loss stands out.
+/// A step with a loss spike.
 struct LossSpike {
   std::int64_t step = 0;  ///< counted from 1
-  double median = 0.0;    ///< of the losses before
+  double median = 0.0;    ///< of the previous losses
 };
 
-/// Collective: the samples of a step of all ranks in one HDF5 file of rank 0: "id" (numbers in the data set), "rank",
-/// and those of `fields` whose samples have one shape, as float64; attributes step, loss, median and term_<name>.
-/// InputError when the disk refuses.
+/// Collective: writes the samples of a step of all ranks to one HDF5 file on rank 0: "id" (index in the data set),
+/// "rank", and those of `fields` whose samples have the same shape, as float64; attributes step, loss, median and
+/// term_<name>. InputError if writing fails.
 void write_spike_batch(const std::string& path, const LossSpike& spike, const Share& share, const Loss& loss,
                        const std::vector<TermInfo>& terms, const std::vector<FieldInfo>& fields,
                        const Context& context);

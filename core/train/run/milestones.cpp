@@ -57,7 +57,7 @@ void Milestones::restore(const Progress& progress) {
 void Milestones::run_stop(double epochs) {
   epoch_stop();
   log_.stop("run_stop", {{"status", reached_ ? "success" : "aborted"}, {"epoch_num", epochs}});
-  for (const auto& section : context_.timing.sections())  // of rank 0
+  for (const auto& section : context_.timing.sections())  // on rank 0
     log_.event("phase_seconds", section.seconds - before_run_[section.name], {{"phase", section.name}});
 }
 

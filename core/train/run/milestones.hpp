@@ -14,8 +14,8 @@ namespace cambium::train {
 
 class TrainingData;
 
-/// Log of a training for those who compare trainings by the rules of MLPerf HPC: who measured, when the run and its
-/// epochs began and ended, where the time went, and whether the target was reached.
+/// MLPerf HPC log of a training: submitter, start and end of the run and its epochs, where the time went, and whether
+/// the target was reached.
 class Milestones {
  public:
   Milestones(const Train::Params& params, MlLog& log, Context& context);
@@ -23,20 +23,20 @@ class Milestones {
   Milestones& operator=(const Milestones&) = delete;
   void submission();
   void run_start();
-  /// Before a step of epoch `number` (from 1): one that begins with it, or goes on after a restart.
+  /// Before a step of epoch `number` (from 1) that starts the epoch or continues it after a restart.
   void epoch_start(std::int64_t number);
   /// After the last step of an epoch, or when training ends within one.
   void epoch_stop();
-  /// By which figure a target is judged; before judge().
+  /// Sets the metric of the target; before judge().
   void set_quality(Quality quality) { quality_ = std::move(quality); }
-  /// For a validation: its figures. Logs the one that counts.
+  /// Takes the metrics of a validation and logs the one of the target.
   void judge(const std::vector<double>& figures, const nlohmann::json& where, std::int64_t step);
   bool reached() const { return reached_; }
-  /// The best so far travels through checkpoints; that of another figure is forgotten.
+  /// Stores the best value so far in checkpoints; a value of a different metric is discarded on restart.
   void save(Progress& progress) const;
   void restore(const Progress& progress);
   void run_stop(double epochs);
-  /// For the last page; none where there is no target.
+  /// For the stage summary; empty if there is no target.
   std::vector<std::string> target_lines(const TrainingData& data) const;
 
  private:
@@ -47,7 +47,7 @@ class Milestones {
   Quality quality_;
   double best_ = std::numeric_limits<double>::quiet_NaN();
   std::int64_t best_step_ = -1;
-  std::int64_t epoch_ = -1;                   ///< that the log has begun; -1: none
+  std::int64_t epoch_ = -1;                   ///< epoch started in the log; -1: none
   std::map<std::string, double> before_run_;  ///< seconds of sections before run_start
 };
 

@@ -39,7 +39,7 @@ void ModelFiles::write(const std::string& name, const FlatBuffer& weights, std::
   write_artifact(path_of(name), info_of(step), weights, context_, step_.tables(), best);
 }
 
-/// False where the weights are whole.
+/// Returns false if the weights are replicated.
 bool ModelFiles::write_in_parts(const std::string& name, std::int64_t step, bool best) {
   ByModule* const parts = step_.weights().by_module();
   if (!parts) return false;

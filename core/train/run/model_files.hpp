@@ -9,17 +9,17 @@
 
 namespace cambium::train {
 
-/// Files of the model that a training writes: best.h5 under way, model.h5 and the network's own formats at its end.
+/// Model files written by a training: best.h5 during training, model.h5 and the network's own formats at the end.
 class ModelFiles {
  public:
-  /// All of these outlive this. The model's card says the errors of the best validation, from `progress`.
+  /// All arguments must outlive this. The model card contains the errors of the best validation, from `progress`.
   ModelFiles(const Train::Params& params, TrainingStep& step, TrainingData& data, const Progress& progress,
              Context& context)
       : params_(params), step_(step), data_(data), progress_(progress), context_(context) {}
 
-  /// Collective: the best weights, of this step, as `name`.
+  /// Collective: writes the best weights, of this step, as `name`.
   void write_best(const std::string& name, std::int64_t step);
-  /// Collective: the best model of `step`, or the last one. Returns the files' names.
+  /// Collective: writes the best model, of `step`, or the last one. Returns the files' names.
   std::vector<std::string> write_final(bool best, std::int64_t step);
 
  private:
@@ -33,7 +33,7 @@ class ModelFiles {
   TrainingData& data_;
   const Progress& progress_;
   Context& context_;
-  std::vector<FieldRange> ranges_;  ///< rank 0, once
+  std::vector<FieldRange> ranges_;  ///< on rank 0, computed once
 };
 
 }  // namespace cambium::train

@@ -14,7 +14,7 @@ namespace cambium::train {
 
 namespace {
 
-/// Rows by their places, so that the table does not depend on the number of ranks.
+/// Sorts rows by their index columns, so the table does not depend on the number of ranks.
 void sort_rows(io::ParityQuantity& q) {
   const std::size_t places = q.places.size(), width = q.width();
   std::vector<std::size_t> order(q.rows());
@@ -47,7 +47,7 @@ void sort_rows(ClassPredictions& p) {
   p = std::move(sorted);
 }
 
-/// Calls `add` for this rank's blocks of samples.
+/// Calls `add` for the blocks of samples assigned to this rank.
 template <class Add>
 void for_own_blocks(Dataset& data, std::int64_t batch, const Comm& comm, const Add& add) {
   for (std::int64_t k = comm.rank(); k * batch < data.size(); k += comm.size()) {
@@ -57,7 +57,7 @@ void for_own_blocks(Dataset& data, std::int64_t batch, const Comm& comm, const A
   }
 }
 
-/// Root's tables on every rank.
+/// Broadcasts the tables of rank 0.
 void share(ErrorTables& tables, const Comm& comm) {
   nlohmann::json json{{"files", tables.files}, {"lines", tables.lines}};
   for (const auto& r : tables.results) json["results"].push_back({r.key, r.label, r.value, r.unit});

@@ -9,11 +9,11 @@
 
 namespace cambium::train {
 
-/// Collective: writes what a network predicts beside the labels of a data set into a folder, rows in the order of the
-/// samples, and tables of their errors: parity_<quantity>.csv and parity.h5 (core/io/parity.hpp) with errors.csv, or
-/// the tables of a classifier (error_tables.hpp). Blocks of `batch` samples are dealt out to the ranks. Nothing for a
-/// network that gives none, and for a classifier with more than 1000 classes or 20 million probabilities, which a line
-/// says. Every rank gets the same.
+/// Collective: writes predictions and labels of a data set to a folder, rows in the order of samples, and tables of
+/// their errors: parity_<quantity>.csv and parity.h5 (core/io/parity.hpp) with errors.csv, or the tables of a
+/// classifier (error_tables.hpp). Blocks of `batch` samples are assigned to ranks. Writes nothing for a network without
+/// such predictions or a classifier with more than 1000 classes or 20 million probabilities, with a line as reason.
+/// Same result on every rank.
 ErrorTables write_parity_tables(Network& network, std::span<const TensorRef> weights, Dataset& data, std::int64_t batch,
                                 const std::string& folder, const Comm& comm);
 

@@ -9,8 +9,8 @@
 
 namespace cambium::train {
 
-/// The stage `predict`: the answers of a trained model (model.h5 of a train stage) to samples without labels, in
-/// predicted.h5 and predicted.csv. Where the samples have labels, its errors beside them.
+/// The stage `predict`: predictions of a trained model (model.h5 of a train stage) for samples without labels, in
+/// predicted.h5 and predicted.csv. If the samples have labels, also its errors.
 class Predict : public Task, public Checked {
  public:
   struct Params {

@@ -17,7 +17,7 @@ namespace cambium::train {
 
 namespace {
 
-/// Without extents of 1 at the end.
+/// Shape without trailing extents of 1.
 std::vector<std::int64_t> stored_shape(const FieldInfo& field) {
   auto shape = field.shape;
   while (!shape.empty() && shape.back() == 1) shape.pop_back();
@@ -95,7 +95,7 @@ void PredictionFiles::begin_h5(const Context& context) {
   }
 }
 
-/// Coordinates of samples; where the data name none, their numbers.
+/// Coordinates of samples; their indices if the data have none.
 void PredictionFiles::write_coordinates() {
   if (samples_ == "sample") {
     std::vector<std::int64_t> numbers(static_cast<std::size_t>(plan_.samples));
@@ -108,8 +108,8 @@ void PredictionFiles::write_coordinates() {
     if (c.axis == 0 && c.beside) h5_->attach_scales(c.name, {samples_});
 }
 
-/// Names of the dimensions of an output, which are made here. Its last axes are those of an input where all of these
-/// have equal lengths: latitude and longitude behind channels.
+/// Creates the dimensions of an output and returns their names. Its last axes are those of an input if all of them have
+/// equal lengths, for example latitude and longitude after channels.
 std::vector<std::string> PredictionFiles::dimensions_of(const FieldInfo& output) {
   const auto shape = stored_shape(output);
   std::vector<std::string> out{samples_};

@@ -10,15 +10,15 @@
 
 namespace cambium::train {
 
-/// For one sample of a field whose shape is known.
+/// Values per sample of a field whose shape is known.
 std::int64_t numbers_in(const FieldInfo& field);
 
-/// Predictions as they come, batch after batch, on one rank: an HDF5 file that netCDF and xarray open, with the
-/// coordinates of the data, and a table. Both appear complete or not at all.
-///   /<output>       (sample, shape...), float64, attributes units and long_name; extents of 1 at the end are left out
-///   /<coordinate>   of samples and of axes that inputs and outputs share
-///   /sample         number in the data set, where the data name no coordinate of samples
-///   /<field>        (sample): numbers of the data set that the model does not read, such as identifiers
+/// Predictions, written batch by batch on one rank: an HDF5 file readable by netCDF and xarray, with the
+/// coordinates of the data, and a table. Both are written atomically.
+///   /<output>       (sample, shape...), float64, attributes units and long_name; trailing extents of 1 are dropped
+///   /<coordinate>   of samples and of axes common to inputs and outputs
+///   /sample         index in the data set, if the data have no sample coordinate
+///   /<field>        (sample): values of the data set that the model does not read, such as identifiers
 class PredictionFiles {
  public:
   struct Plan {
@@ -30,9 +30,9 @@ class PredictionFiles {
   PredictionFiles(Plan plan, const Context& context);
   ~PredictionFiles();
 
-  /// Numbers of outputs and kept fields that a sample has; integers of kept fields by their bits.
+  /// Values of outputs and kept fields per sample; integers of kept fields are stored by their bits.
   static std::size_t numbers(std::span<const FieldInfo> outputs, std::span<const FieldInfo> kept);
-  /// Samples from `first` on, numbers() for each: outputs in order, then kept fields.
+  /// Adds samples starting at `first`, with numbers() values each: outputs in order, then kept fields.
   void add(std::int64_t first, std::span<const double> rows);
   void commit();
 
@@ -45,7 +45,7 @@ class PredictionFiles {
   void add_csv(std::int64_t first, std::span<const double> rows);
 
   Plan plan_;
-  std::string samples_;  ///< name of the dimension of samples
+  std::string samples_;  ///< name of the sample dimension
   std::optional<io::AtomicFile> h5_part_, csv_part_;
   std::optional<io::File> h5_;
   std::FILE* csv_ = nullptr;

@@ -15,10 +15,10 @@ namespace cambium::train {
 
 namespace {
 
-constexpr std::size_t most_lines = 12;  ///< of one quantity in the summary; the file has all
+constexpr std::size_t most_lines = 12;  ///< per quantity in the summary; the file contains all
 constexpr std::size_t ranges = 5;
 
-/// One component of a quantity, by rising reference.
+/// One component of a quantity, sorted by reference.
 struct Sides {
   std::vector<double> reference, predicted;
 };
@@ -52,7 +52,7 @@ std::string row(const io::ParityQuantity& q, const std::string& component, doubl
                      number_text(e.mae), number_text(e.bias), number_text(e.largest), number_text(e.r2));
 }
 
-/// The whole component first, then each fifth.
+/// The entire component first, then each fifth.
 std::string rows_of(const io::ParityQuantity& q, const std::string& component, const Sides& sides) {
   const Sides by_size = sorted(sides);
   const std::size_t n = by_size.reference.size();

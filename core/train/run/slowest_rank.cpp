@@ -7,7 +7,7 @@
 
 namespace cambium::train {
 
-/// "reduce" and "validate" wait for others.
+/// Computing time; the sections "reduce" and "validate" include waiting for other ranks.
 static double seconds_alone(const Timing& timing) {
   constexpr std::array own{"data", "gradient", "optimizer"};
   double sum = 0.0;

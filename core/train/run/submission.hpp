@@ -6,7 +6,7 @@
 
 namespace cambium::train {
 
-/// Fields of a log about who measured, where and for what; the rules of MLPerf HPC ask for it.
+/// Log entries about submitter, system and benchmark, as required by the rules of MLPerf HPC.
 struct Submission {
   std::string benchmark = "other", organisation, platform, division = "open", status = "research";
   int nodes = 1, accelerators_per_node = 0;

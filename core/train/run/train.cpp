@@ -129,7 +129,7 @@ Train::~Train() = default;
 
 void Train::check(Context& context) { Trainer(params_, context).report_plan(); }
 
-/// Names of files, for each member of a committee in its folder.
+/// Announces files, for each member of a committee in its folder.
 static void promise(const std::vector<Promise>& files, int models, Check& check) {
   for (const auto& file : files)
     for (int member = 0; member < models; ++member) {
@@ -149,7 +149,7 @@ void Train::examine(Check& check) {
   if (validates && params_.validate.keep_best) files.push_back({"best.h5", network, fields});
   for (const char* name : {"training.csv", "training.h5"}) files.push_back({name, {Origin::stage, "train"}});
   if (validates)
-    for (const char* name : {"validation.csv", "validation.h5"})  // learning_curve.*: of networks whose loss is known
+    for (const char* name : {"validation.csv", "validation.h5"})  // learning_curve.*: for networks with a held-out loss
       files.push_back({name, {Origin::stage, "train"}});
   const auto every = params_.checkpoint.every;
   if (every > 0 && every <= params_.steps.value_or(every)) files.push_back({"restart.*.h5", {Origin::stage, "train"}});
@@ -158,7 +158,7 @@ void Train::examine(Check& check) {
 
 static std::string member_folder(int member) { return fmt::format("model_{}", member + 1); }
 
-/// A finished member leaves a file, so that a restart goes on at the one that was under way.
+/// A finished member leaves a marker file, so a restart continues with the first unfinished one.
 Task::Outcome Train::run_committee(Context& context) {
   namespace fs = std::filesystem;
   for (int member = 0; member < params_.models; ++member) {
@@ -182,7 +182,7 @@ Task::Outcome Train::run_committee(Context& context) {
     if (outcome == Outcome::stopped_early) return outcome;
     io::on_root(context.comm, [&] { io::write_file_atomically(finished, "finished\n"); });
   }
-  context.timing.reset();  // each has had a table of its own
+  context.timing.reset();  // each member has printed its own table
   return Outcome::done;
 }
 

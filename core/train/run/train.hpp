@@ -73,9 +73,9 @@ class Train : public Task, public Checked {
  private:
   Outcome run_committee(Context&);
   Params params_;
-  std::unique_ptr<Trainer> trainer_;  ///< once it runs; none of a committee
-  int begun_ = 0;                     ///< members of a committee
-  std::vector<Citation> cited_;       ///< by its members
+  std::unique_ptr<Trainer> trainer_;  ///< once it runs; null for a committee
+  int begun_ = 0;                     ///< members of a committee that were started
+  std::vector<Citation> cited_;       ///< by the committee's members
 };
 
 }  // namespace cambium::train

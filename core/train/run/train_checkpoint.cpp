@@ -19,7 +19,7 @@ namespace cambium::train {
 
 static void write_buffer(io::File& file, const std::string& name, const FlatBuffer& buffer) {
   if (buffer.dtype() == DType::bf16) {
-    // HDF5 has no type for them; two's complement of equal size keeps the bits.
+    // HDF5 has no bfloat16 type; two's complement of the same size preserves the bits.
     const auto bits = packed<std::uint16_t>(buffer);
     std::vector<std::int32_t> wide(bits.begin(), bits.end());
     file.write(name, wide).set_attribute("holds", "16 raw bits");
@@ -61,7 +61,7 @@ static KeptNumbers kept_in(const std::string& path) {
 void restore_network(Network& network, const std::string& path, const Context& context) {
   if (!io::require_sound(path, context.comm) && std::filesystem::exists(path))
     context.log.info(fmt::format("{} has no checksum: an earlier version wrote it, or it was changed since", path));
-  // A stage that is resumed has looked at them when it chose the file.
+  // A resumed stage has verified them when it selected the file.
   if (!context.resume && std::filesystem::exists(path))
     if (const auto why = io::share_damage(path, context.comm); !why.empty())
       throw InputError(fmt::format("'{}' cannot be read: {}; put back a copy of it, or take another file", path, why));
@@ -75,7 +75,7 @@ void restore_network(Network& network, const std::string& path, const Context& c
 
 namespace {
 
-/// Arrays of a checkpoint, in the file itself or in shares.
+/// Arrays of a checkpoint, in the file itself or in per-rank files.
 class StoredArrays {
  public:
   StoredArrays(const io::File& file, std::int64_t parameters) : file_(file), parameters_(parameters) {

@@ -20,8 +20,8 @@
 
 namespace cambium::train {
 
-/// Keys that a resumed training may change: how long, how often is looked and written, how samples are brought and work
-/// is divided.
+/// Keys that a resumed training may change: duration, frequency of output, loading of samples and distribution over
+/// ranks.
 static constexpr std::string_view free_keys[] = {"steps",
                                                  "tensorboard",
                                                  "gradient_norms",
@@ -89,7 +89,7 @@ static Batch next_batch(Loader& loader, std::int64_t step) {
   return loader.batch(step);
 }
 
-/// Views of the batch's samples.
+/// Local slices of a batch, as views of its samples.
 static Share share_of(const Batch& batch, const BatchPlan& plan) {
   Share share;
   for (const auto& samples : batch.slices) {
@@ -119,9 +119,9 @@ Task::Outcome Trainer::loop(LoopCadence& cadence) {
   return Task::Outcome::done;
 }
 
-/// One step: batch, gradient, sum over ranks, bounds, update.
+/// One step: batch, gradient, reduction over ranks, clipping, update.
 void Trainer::advance() {
-  const auto timer = context_.timing.scope("data");  // what lies between the sections inside, too: slices, their end
+  const auto timer = context_.timing.scope("data");  // includes time between the inner sections: slices, destruction
   if (step_.device()) return advance_on_device();
   const std::int64_t step = progress_.step;
   const Batch batch = next_batch(data_.loader(), step);
@@ -133,7 +133,7 @@ void Trainer::advance() {
   ++progress_.step;
 }
 
-/// Before the weights move: what is only known then.
+/// Output that is only available before the weights are updated.
 void Trainer::look_at(std::int64_t before, const Share& share, const Loss& loss, std::int64_t samples) {
   const std::int64_t step = before + 1;
   if (log_.wants_gradients() && (step % params_.log == 0 || step == data_.steps())) log_.gradients(step, samples);
@@ -158,7 +158,7 @@ void Trainer::write_spike(const LossSpike& spike, const Share& share, const Loss
                   spike.step, loss.value, loss.value / spike.median, batch, state));
 }
 
-/// The same without the loss, which the device keeps. Samples that lie there are chosen by their numbers.
+/// The same without the loss, which the device keeps. Resident samples are selected by index.
 void Trainer::advance_on_device() {
   DeviceSteps& device = *step_.device();
   const std::int64_t step = progress_.step;
@@ -180,14 +180,14 @@ void Trainer::advance_on_device() {
   if (device.full()) take_losses();
 }
 
-/// For the steps whose losses the device kept, in their order, before somebody looks at the progress.
+/// Processes the losses stored on the device, in step order, before the progress is used.
 void Trainer::take_losses() {
   if (!step_.device()) return;
-  const auto timer = context_.timing.scope("gradient");  // it is what is waited for
+  const auto timer = context_.timing.scope("gradient");  // includes the wait for the gradients
   for (const auto& past : step_.device()->losses()) take(past.step, past.loss);
 }
 
-/// Adds to the window of the log; NumericalError when a term is no number or the loss has run away.
+/// Adds to the window of the log; NumericalError if a term is NaN or the loss diverges.
 void Trainer::take(std::int64_t step, const Loss& loss) {
   watch_terms(step, loss);
   progress_.loss_window += loss.value;
@@ -225,7 +225,7 @@ void Trainer::watch_terms(std::int64_t before, const Loss& loss) {
       step, loss.value, params_.explode, progress_.first_loss, name(worst), rate));
 }
 
-/// Report to observers about the step that was made.
+/// Reports the completed step to observers and the log.
 void Trainer::tell(LoopCadence& cadence) {
   const auto timer = context_.timing.scope("output");
   const std::int64_t step = progress_.step;
@@ -239,7 +239,7 @@ void Trainer::tell(LoopCadence& cadence) {
   cadence.show_progress(step);
 }
 
-/// The weighted sum that the best model has least.
+/// The weighted sum that selects the best model (lower is better).
 static double measure_of(const std::vector<double>& weights, const std::vector<double>& errors,
                          const std::vector<bool>& higher) {
   double sum = 0.0;
@@ -248,7 +248,7 @@ static double measure_of(const std::vector<double>& weights, const std::vector<d
   return sum;
 }
 
-/// validate.measure without the metrics that no sample has labels of; by the first that has any where none is left.
+/// validate.metric_weights without the metrics that lack labels; if none is left, the first metric with labels.
 std::vector<double> Trainer::measure_with_labels(const std::vector<TermInfo>& metrics,
                                                  const std::vector<TermSum>& sums) {
   auto weights = params_.validate.measure;

@@ -17,39 +17,39 @@
 
 namespace cambium::train {
 
-/// InputError when validate.measure weighs more errors than there are.
+/// KeyError if validate.metric_weights has more entries than there are metrics.
 void require_measure(const Train::Params& params, const std::vector<TermInfo>& metrics);
 
-/// For `cambium check`, of a stage train with these keys: what the network will export; and where data and network are
-/// there and small: the data opened, the statistics, and the gradient of a few samples, by which the time is estimated.
-/// Returns the names of the data's fields, where they were opened.
+/// For `cambium check`, of a stage train with these keys: what the network will export; and if data and network exist
+/// and are small, also opens the data, computes statistics and the gradient of a few samples, and estimates the time
+/// from it. Returns the names of the data's fields, if they were opened.
 std::vector<std::string> examine_training(const Train::Params& params, const deck::Node& keys, Check& check);
 
-/// Interface of an observer of a training under way, which may end it; both are called on every rank.
+/// Interface of an observer of a running training, which may stop it; both functions are called on every rank.
 struct Watch {
   std::function<void()> after_step;
-  /// The least measure so far; false ends the training.
+  /// Called with the lowest measure so far; returning false stops the training.
   std::function<bool(std::int64_t step, std::int64_t steps, double best)> after_validation;
 };
 
 /// A train stage from construction to its files: the loop around a TrainingStep.
 class Trainer {
  public:
-  /// Makes the objects that the deck names; opens no data. Members of a committee differ in their seed, but hold out
-  /// the same samples.
+  /// Creates the objects named in the deck without opening data. Members of a committee differ in their seed, but hold
+  /// out the same samples.
   Trainer(const Train::Params& params, Context& context, int member = 0, Watch watch = {});
-  /// Prints what would be trained and how.
+  /// Prints the planned training.
   void report_plan() const;
   Task::Outcome run();
 
-  // For the last page, after run(); results() and lines() are collective.
+  // For the stage summary, after run(); results() and lines() are collective.
   Task::Work work() const;
   std::vector<Result> results();
   std::vector<std::string> lines();
   const std::vector<std::string>& files() const { return files_; }
   std::vector<Citation> citations() const;
 
-  /// How far it came, and the measure (infinite without a validation) and step of its best validation.
+  /// Progress, with the measure (infinite without a validation) and step of the best validation.
   const Progress& progress() const { return progress_; }
 
  private:
@@ -101,7 +101,7 @@ class Trainer {
   bool said_what_measures_ = false;
   MlLog mllog_;
   Milestones milestones_;
-  double seconds_ = 0.0;  ///< that the loop took
+  double seconds_ = 0.0;  ///< duration of the loop
   std::int64_t loop_steps_ = 0;
   std::optional<LossSpikes> spikes_;
   std::vector<std::string> files_, spike_files_;

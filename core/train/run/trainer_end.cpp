@@ -8,7 +8,7 @@
 
 namespace cambium::train {
 
-/// The final model: the best one where asked for and known, else the last.
+/// Writes the final model: the best one if requested and available, else the last.
 std::vector<std::string> Trainer::write_models() {
   const bool best = params_.validate.keep_best && progress_.best_step >= 0;
   return models_.write_final(best, best ? progress_.best_step : progress_.step);
@@ -38,7 +38,7 @@ Task::Work Trainer::work() const {
   return out;
 }
 
-/// What went over the wires, and how much of it was waited for.
+/// Adds communication volume and exposed time.
 void Trainer::add_communication(std::vector<std::string>& lines) {
   for (auto& line : step_.weights().report()) lines.push_back(std::move(line));
   auto& communication = step_.weights().communication();
@@ -54,7 +54,7 @@ void Trainer::add_communication(std::vector<std::string>& lines) {
                                 1e-6 * static_cast<double>(row.bytes)));
 }
 
-/// Time in messages that no computation hid, the mean over the ranks.
+/// Communication time not hidden by computation, mean over the ranks.
 static void add_exposed(double exposed, double loop, std::vector<Result>& out) {
   const double share = 100.0 * exposed / std::max(loop, 1e-9);
   out.push_back({.key = "exposed_communication",
@@ -70,12 +70,12 @@ static void add_exposed(double exposed, double loop, std::vector<Result>& out) {
                  .digits = 0});
 }
 
-/// For the best validation.
+/// Result of the best validation.
 static Result best_of(const Train::Params& params, Network& network, const Progress& progress, double epoch) {
   const auto when = fmt::format("at step {}, epoch {:.4g}", progress.best_step, epoch);
   if (params.validate.measure != std::vector<double>{1.0})
     return {"best_validation_weighted_sum", "best validation: weighted sum", progress.best_metric, "", {}, when};
-  // The first one that the samples have labels of (measure_with_labels).
+  // The first metric with labels (measure_with_labels).
   std::size_t k = 0;
   while (k + 1 < progress.best_errors.size() && std::isnan(progress.best_errors[k])) ++k;
   const auto metric = network.metrics()[k];
@@ -105,7 +105,7 @@ std::vector<Result> Trainer::results() {
   return out;
 }
 
-/// Which weights model.h5 holds.
+/// Describes the weights in model.h5.
 std::string Trainer::kept_weights() const {
   const bool best = params_.validate.keep_best && progress_.best_step >= 0;
   const auto step = best ? progress_.best_step : progress_.step;

@@ -70,7 +70,7 @@ void require_measure(const Train::Params& params, const std::vector<TermInfo>& m
                              measure.size(), params.network.type, metrics.size(), names));
 }
 
-/// Every rank has one slice with samples at every step: each asks all others once.
+/// Requires one slice with samples per rank and step, since slices exchange data across all ranks.
 static void require_joined(const std::string& network, const BatchPlan& plan) {
   if (plan.ordered)
     throw KeyError(
@@ -94,7 +94,7 @@ static void require_joined(const std::string& network, const BatchPlan& plan) {
           plan.batch < plan.ranks ? plan.batch : last, plan.ranks, network, plan.ranks, plan.samples));
 }
 
-/// Gradients of a part of the samples differ by more than the curvature.
+/// Batch gradients differ by sampling noise that exceeds the effect of curvature.
 static void require_full_batch(const TrainingStep& step, const std::string& optimizer, std::int64_t batch,
                                std::int64_t samples) {
   if (step.optimizer().full_batch() && batch != samples)
@@ -104,7 +104,7 @@ static void require_full_batch(const TrainingStep& step, const std::string& opti
                                optimizer, batch, samples));
 }
 
-/// A warm-up that does not end, and an average that is still mostly the weights that were drawn at random.
+/// Warns if the warm-up does not end, or if the average is still dominated by the initial weights.
 static void warn_of_length(const Train::Params& params, std::int64_t steps, Log& log) {
   if (params.warm_up && params.warm_up->steps >= steps)
     log.warn(
@@ -122,7 +122,7 @@ static void warn_of_length(const Train::Params& params, std::int64_t steps, Log&
                     steps, 100.0 * left, std::pow(0.01, 1.0 / static_cast<double>(steps))));
 }
 
-/// Said at the start, not when the first checkpoint is due: files that are written of whole models.
+/// Checks at the start, not at the first checkpoint, whether memory suffices for files with complete models.
 static void require_room_to_gather(const Train::Params& params, Weights& weights) {
   InPieces* const pieces = weights.in_pieces();
   MemoryLedger* const ledger = pieces ? pieces->ledger() : nullptr;
@@ -140,7 +140,7 @@ static void require_room_to_gather(const Train::Params& params, Weights& weights
                   mb(ledger->limit()), gathers ? "use transfer: collective or per_rank" : "remove loss_spikes"));
 }
 
-/// To the device where the weights lie, if each of them is used and the loader says in which order.
+/// Copies samples to the device with the weights, if every sample is used and the loader provides the order.
 void Trainer::bring_samples() {
   DeviceSteps& device = *step_.device();
   const Region region("bring samples to the device", WorkKind::movement);
@@ -150,7 +150,7 @@ void Trainer::bring_samples() {
                                 device.resident() ? "do, too" : "are brought to them in each step"));
 }
 
-/// The network knows its sizes now.
+/// Called when the network knows its sizes.
 void Trainer::prepare() {
   require_measure(params_, step_.network().metrics());
   milestones_.set_quality(quality_of(step_.network(), params_.network.type, params_.validate.quality));
@@ -186,7 +186,7 @@ void Trainer::prepare() {
                       mllog_, *context_.registry);
 }
 
-/// Weights of another program; the statistics are those of the data.
+/// Starts from weights of another program; statistics are those of the data.
 static void start_from_tensors(const Train::Params& params, TrainingStep& step, Context& context) {
   deck::about_key("train.start_from.tensors", "start_from", [&] {
     const SafetensorsFile file(params.start_from);
@@ -213,7 +213,7 @@ void Trainer::start_fresh() {
   log_.open(validation_ != nullptr);
 }
 
-/// The arrays of both networks in one line for the first that differs; empty when all have equal names and shapes.
+/// Describes the first array that differs between both networks; empty if all names and shapes are equal.
 static std::string other_array(const FlatLayout& file, const FlatLayout& deck) {
   for (std::size_t k = 0; k < deck.tensors().size(); ++k) {
     const auto &there = file.tensors()[k].info, &here = deck.tensors()[k].info;
@@ -224,7 +224,8 @@ static std::string other_array(const FlatLayout& file, const FlatLayout& deck) {
   return {};
 }
 
-/// What the network of a model file says otherwise than that of the deck: an activation changes what weights mean.
+/// Differences in keys between the network of a model file and that of the deck: an activation changes the meaning of
+/// weights.
 static std::string other_keys(const std::string& file, const std::string& deck) {
   std::vector<std::string> out;
   for (const auto& d : deck::differences(deck::parse(file, "model"), deck::parse(deck, "deck")))
@@ -232,7 +233,7 @@ static std::string other_keys(const std::string& file, const std::string& deck) 
   return join(out, "; ");
 }
 
-/// No rank holds more of the file than one group of tensors.
+/// Each rank reads at most one group of tensors at a time.
 static void start_by_module(const std::string& file, ByModule& parts, const LoadedModel& model) {
   parts.start_on(model.info.grids,
                  [&](std::span<const TensorRef> views) { fill_from_file(file, *model.layout, views); });
@@ -263,7 +264,7 @@ void Trainer::start_from_model() {
                     "only where these "
                     "say nothing of what the network computes",
                     params_.start_from, other));
-  // The new data's statistics would change what the weights mean: the model's own stay.
+  // New statistics would change the meaning of the weights: the model's own are kept.
   step_.network().restore(model.info.state);
   if (parts)
     start_by_module(params_.start_from, *parts, model);

@@ -15,9 +15,9 @@ namespace cambium::train {
 
 namespace {
 
-constexpr std::int64_t most_samples = 2000;  ///< that statistics are taken of for a check
+constexpr std::int64_t most_samples = 2000;  ///< for statistics in a check
 
-/// So many ids, spread evenly over a data set.
+/// `count` ids, evenly spaced over a data set.
 std::vector<std::int64_t> some_ids(const Dataset& data, std::int64_t count) {
   std::vector<std::int64_t> out(std::min(count, data.size()));
   for (std::size_t k = 0; k < out.size(); ++k)
@@ -26,7 +26,7 @@ std::vector<std::int64_t> some_ids(const Dataset& data, std::int64_t count) {
   return out;
 }
 
-/// Weights, gradients and the optimizer's states.
+/// Memory of weights, gradients and the optimizer's states.
 double bytes_of(const Network& network, const Optimizer& optimizer) {
   double numbers = 0.0, each = 2.0 * static_cast<double>(size_of(network.dtype()));
   for (const auto& parameter : network.parameters())
@@ -35,7 +35,7 @@ double bytes_of(const Network& network, const Optimizer& optimizer) {
   return numbers * each;
 }
 
-/// Seconds of a sample's gradient, by the second of two calls.
+/// Time of a sample's gradient in s, from the second of two calls.
 double seconds_per_sample(TrainingStep& step, const std::vector<SamplePtr>& samples, const Comm& comm) {
   Network& network = step.network();
   std::vector<TermSum> terms(network.terms().size());
@@ -58,7 +58,7 @@ double seconds_per_sample(TrainingStep& step, const std::vector<SamplePtr>& samp
   return seconds / static_cast<double>(samples.size());
 }
 
-/// The start of a training, without its files.
+/// The start of a training without output files.
 struct Trial {
   Trial(const Train::Params& keys, Context& context)
       : params(keys), step(keys, seed_of(keys, context), context), data(keys, seed_of(keys, context), context) {
@@ -67,7 +67,7 @@ struct Trial {
   static std::uint64_t seed_of(const Train::Params& keys, const Context& context) {
     return keys.seed ? static_cast<std::uint64_t>(*keys.seed) : context.seed;
   }
-  /// Whatever is wrong is an InputError of those who would say so at the start of the run.
+  /// Any problem is reported as the InputError that the run itself would raise.
   void try_data(Check& check);
   void try_step(bool whole, Check& check);
 
@@ -82,7 +82,7 @@ void Trial::try_data(Check& check) {
   Dataset& training = data.training();
   const bool whole = training.size() <= most_samples;
   const auto spared = step.network().traits().spared_labels;
-  for (const auto& field : training.fields())  // that whoever judges the model must have
+  for (const auto& field : training.fields())  // required for evaluation of the model
     if (std::find(spared.begin(), spared.end(), field.name) == spared.end()) fields.push_back(field.name);
   Subset few(training, some_ids(training, 64));
   deck::about_key("train.network.data", "dataset", "network",

@@ -27,7 +27,7 @@ void TrainingData::take_member(int member) {
     if (auto* varies = dynamic_cast<VariesByMember*>(set)) varies->take_member(member);
 }
 
-/// A metric over numbers of another unit would mislead without a word.
+/// Metrics on values with a different unit would be silently wrong.
 static void require_same_units(const std::vector<FieldInfo>& training, const std::vector<FieldInfo>& validation) {
   for (const auto& field : training)
     for (const auto& other : validation)
@@ -39,7 +39,7 @@ static void require_same_units(const std::vector<FieldInfo>& training, const std
                 field.name, field.unit.empty() ? "no unit" : field.unit, other.unit.empty() ? "no unit" : other.unit));
 }
 
-/// Whole steps of so many passes; up to 9e15 a double counts them one by one.
+/// Steps for this number of epochs, rounded up; doubles represent integers exactly up to 9e15.
 static std::int64_t steps_of(double epochs, double per_epoch) {
   const double steps = std::ceil(epochs * per_epoch);
   if (!(steps <= 9e15))
@@ -70,7 +70,7 @@ void TrainingData::hold_some_out() {
   held_out_ = std::make_unique<Subset>(*whole_, std::move(held));
 }
 
-/// Every rank holds the order of an epoch, and that of the share held out while it is drawn.
+/// Every rank stores the order of an epoch, and temporarily that of the held-out fraction.
 void TrainingData::require_room(std::int64_t samples) const {
   const double order = sizeof(std::int64_t) +
                        (params_.hold_out > 0.0 ? sizeof(std::pair<double, std::int64_t>) + sizeof(std::int64_t) : 0);
@@ -78,7 +78,7 @@ void TrainingData::require_room(std::int64_t samples) const {
                  "train on fewer samples", context_);
 }
 
-/// For the whole training.
+/// Steps of the entire training.
 std::int64_t TrainingData::steps_over(std::int64_t samples) const {
   const std::int64_t batch = params_.batch.value_or(samples);
   if (batch > samples)
@@ -90,7 +90,7 @@ std::int64_t TrainingData::steps_over(std::int64_t samples) const {
 
 void TrainingData::check() const {
   const std::int64_t samples = whole_->size();
-  if (samples == 0) return;  // in files
+  if (samples == 0) return;  // known only after opening files
   require_room(samples);
   steps_over(samples);
 }

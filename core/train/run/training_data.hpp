@@ -5,22 +5,23 @@
 
 namespace cambium::train {
 
-/// The samples of a training: those to train on, those held out, and the loader that brings them.
+/// Data of a training: training samples, held-out samples, and the loader.
 class TrainingData {
  public:
-  /// Makes what the deck names; opens nothing. `seed` draws what is held out. Parameters and context outlive this.
+  /// Creates the objects named in the deck without opening data. `seed` selects the held-out samples. Parameters and
+  /// context must outlive this.
   TrainingData(const Train::Params& params, std::uint64_t seed, Context& context);
 
-  /// Before all else: which network of a committee learns from them, from 0.
+  /// Before all else: selects the network of a committee that is trained, from 0.
   void take_member(int member);
-  /// Collective. What the keys alone tell of the data's size, for `cambium check`; as open() refuses it.
+  /// Collective. Checks the data's size as far as the keys determine it, for `cambium check`; same errors as open().
   void check() const;
   /// Collective. InputError for data that cannot be trained on.
   void open();
   Dataset& training() { return *training_; }
-  /// What is only looked at; null where there is none.
+  /// Samples for validation only; null if there are none.
   Dataset* held_out() { return held_out_ && held_out_->size() > 0 ? held_out_.get() : nullptr; }
-  /// For the whole training, known once the data are open.
+  /// Steps of the entire training; valid once the data are open.
   std::int64_t steps() const { return steps_; }
   std::int64_t batch() const { return plan_.batch; }
 
@@ -31,7 +32,7 @@ class TrainingData {
     return static_cast<double>(steps) / static_cast<double>(plan_.steps_per_epoch());
   }
   Loader& loader() { return *loader_; }
-  /// For the sets that were opened.
+  /// Publications of the opened data sets.
   std::vector<Citation> citations() const;
 
  private:

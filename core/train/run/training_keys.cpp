@@ -20,7 +20,7 @@ using Json = nlohmann::json;
 
 namespace {
 
-/// As the rules write it.
+/// Name of an optimizer in the rules.
 std::string name_of(const std::string& optimizer) {
   static const std::map<std::string, std::string> names{{"adam", "Adam"}, {"adamw", "AdamW"}, {"split_adamw", "AdamW"},
                                                         {"lamb", "LAMB"}, {"lars", "LARS"},   {"split_sgd", "sgd"}};
@@ -35,7 +35,7 @@ struct Dropout {
   }
 };
 
-/// nvcc 13 loses a list in braces that stands in a template.
+/// nvcc 13 drops a braced list inside a template.
 Json pair_of(double first, double second) {
   Json both = Json::array();
   both.push_back(first);
@@ -43,7 +43,7 @@ Json pair_of(double first, double second) {
   return both;
 }
 
-/// What an optimizer has of the rules' keys.
+/// Logs the keys of an optimizer that occur in the rules.
 template <class P>
 void log_keys(const deck::Node& keys, MlLog& log, const Registry& registry) {
   const auto p = deck::read<P>(keys, &registry);
@@ -76,8 +76,8 @@ void log_optimizer(const deck::Choice<Optimizer>& optimizer, MlLog& log, const R
   of.operator()<Lars>("lars");
 }
 
-/// For the rules of deepcam the factor is that of the last rate of the warm-up over its first, and opt_lr the first; a
-/// rise from nothing has the factor 1.
+/// In the rules of deepcam the factor is the last rate of the warm-up over its first, and opt_lr the first; a warm-up
+/// from zero has the factor 1.
 void log_warm_up(const TrainingKeys& keys, MlLog& log) {
   const double steps = keys.warm_up ? static_cast<double>(keys.warm_up->steps) : 0.0;
   const double from = keys.warm_up ? keys.warm_up->from : 1.0;
@@ -90,7 +90,7 @@ void log_warm_up(const TrainingKeys& keys, MlLog& log) {
   log.event("scheduler_lr_warmup_factor", rises ? 1.0 / from : 1.0);
 }
 
-/// Steps of the run, warm-up included, at which the rate falls.
+/// Steps of the run, including warm-up, at which the rate decreases.
 std::vector<std::int64_t> boundaries_of(const StepRate::Params& p, const TrainingKeys& keys) {
   const std::int64_t before = keys.warm_up ? keys.warm_up->steps : 0;
   std::vector<std::int64_t> out;
@@ -136,7 +136,7 @@ void log_training_keys(const TrainingKeys& keys, MlLog& log, const Registry& reg
   log_warm_up(keys, log);
   log_rate(keys, log, registry);
   log.event("gradient_accumulation_frequency", keys.accumulate);
-  log.event("batchnorm_group_size", 1);  // no network takes means over several ranks
+  log.event("batchnorm_group_size", 1);  // no network normalises across ranks
   if (keys.network.has("dropout")) {
     const auto alone = keys.network.without([](const std::string& key) { return key != "dropout"; });
     log.event("dropout", deck::read<Dropout>(alone, &registry).dropout);

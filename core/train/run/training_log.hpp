@@ -13,33 +13,34 @@
 
 namespace cambium::train {
 
-/// What a training under way says of itself: rows on the screen and in training.csv, errors in validation.csv, losses
-/// of both sets in learning_curve.csv.
+/// Log of a running training: rows on the screen and in training.csv, errors in validation.csv, losses of both sets in
+/// learning_curve.csv.
 class TrainingLog {
  public:
-  /// What is written beside the tables that always are.
+  /// Optional output in addition to the standard tables.
   struct Extra {
     bool tensorboard = false, gradient_norms = false;
   };
-  /// Step and context outlive this.
+  /// Step and context must outlive this.
   TrainingLog(TrainingStep& step, Context& context, Extra extra) : step_(step), context_(context), extra_(extra) {}
 
-  /// Collective, once the weights are made. `resumed_at`, `checkpoint`: the step at which a run goes on, and the file
-  /// that says what the tables held then.
+  /// Collective, once the weights exist. `resumed_at`, `checkpoint`: the step at which a run resumes, and the file that
+  /// recorded the length of the tables.
   void open(bool validates, std::optional<std::int64_t> resumed_at = {}, const std::string& checkpoint = {});
   /// Names and units of the columns on the screen.
   void header() const;
-  /// Collective: means since the last row, of which a new window begins.
+  /// Collective: writes means since the last row and starts a new window.
   void row(Progress& progress, double epoch);
   /// Sums over the validation set.
   struct Judged {
     const std::vector<TermSum>& metrics;
-    const std::vector<TermSum>& terms;  ///< of the loss; empty where the network does not give them
+    const std::vector<TermSum>& terms;  ///< of the loss; empty if the network does not provide them
   };
-  /// Collective: errors of a validation, one per metric, and the training loss since the last one beside the loss now.
+  /// Collective: logs errors of a validation, one per metric, and training loss since the last one with the held-out
+  /// loss.
   void validation(Progress& progress, double epoch, const std::vector<double>& errors, const Judged& sums, bool better);
 
-  /// Collective, between gradient and update of a step whose row is written: norms by module, where asked for.
+  /// Collective, between gradient and update of a step whose row is written: norms by module, if enabled.
   void gradients(std::int64_t step, std::int64_t samples);
   bool wants_gradients() const { return norms_.has_value(); }
 
@@ -54,7 +55,7 @@ class TrainingLog {
   Extra extra_;
   std::optional<GradientNorms> norms_;
   std::optional<EventFile> events_;
-  std::optional<HeldOutLoss> loss_;  ///< of the validation set, where the network says it
+  std::optional<HeldOutLoss> loss_;  ///< of the validation set, if the network provides it
   std::unique_ptr<io::TableFile> training_, validation_, curve_, gradients_;
 };
 

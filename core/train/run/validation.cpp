@@ -22,7 +22,7 @@ std::vector<SamplePtr> Validation::block(std::int64_t k) {
   return samples;
 }
 
-/// `judge` is called for each block of this rank and, where it has none left, without samples: as often on every rank.
+/// `judge` is called for each block of this rank and then without samples, the same number of times on every rank.
 std::vector<TermSum> Validation::sums(const Network& network, bool loss, const Comm& comm, std::vector<TermSum>* terms,
                                       const Judge& judge) {
   const std::size_t metrics = network.metrics().size(), parts = loss ? network.terms().size() : 0;
@@ -64,9 +64,9 @@ std::vector<TermSum> Validation::evaluate_by_module(Network& network, const Pass
   WorksByModule& modules = dynamic_cast<WorksByModule&>(network);
   const bool loss = terms && dynamic_cast<GivesLoss*>(&network);
   network.begin_evaluation(data_, pass.weights);
-  std::int64_t first = 0;  // sample of the turn
+  std::int64_t first = 0;  // first sample of the round
   return sums(network, loss, comm, terms, [&](auto samples, auto metrics, auto losses) {
-    // Rank 0 has the largest block of a turn; the others ask for its modules as often.
+    // Rank 0 has the largest block of a round; other ranks make the same number of passes over the modules.
     std::int64_t left = modules.passes(std::min(batch_, data_.size() - first));
     first += batch_ * comm.size();
     if (!samples.empty()) {

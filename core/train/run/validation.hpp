@@ -10,17 +10,16 @@
 
 namespace cambium::train {
 
-/// A data set that is only looked at. Blocks of `batch` samples are dealt out to the ranks; each rank keeps its samples
-/// in memory while they fit 1 GB.
+/// A data set for validation only. Blocks of `batch` samples are assigned to ranks; each rank caches its samples if
+/// they fit into 1 GB.
 class Validation {
  public:
   Validation(Dataset& data, std::int64_t batch) : data_(data), batch_(batch) {}
-  /// Collective: sums of the network's metrics over all samples, the same bits for any number of ranks.
-  /// `tables`: those of a network that has some. `terms`: becomes the sums of the terms of the loss of one that
-  /// GivesLoss.
+  /// Collective: sums of the network's metrics over all samples, bitwise identical for any number of ranks. `tables`:
+  /// those of the network, if any. `terms`: receives the sums of the loss terms if the network GivesLoss.
   std::vector<TermSum> evaluate(Network& network, std::span<const TensorRef> weights, const Comm& comm,
                                 Tables* tables = nullptr, std::vector<TermSum>* terms = nullptr);
-  /// The same bits, of a network that WorksByModule with weights that come and go (ByModule::forward()).
+  /// The same, bitwise, for a network that WorksByModule with sharded weights (ByModule::forward()).
   std::vector<TermSum> evaluate_by_module(Network& network, const Pass& pass, const Comm& comm,
                                           std::vector<TermSum>* terms = nullptr);
 
@@ -32,7 +31,7 @@ class Validation {
 
   Dataset& data_;
   std::int64_t batch_, kept_bytes_ = 0;
-  std::vector<std::vector<SamplePtr>> kept_;  ///< by block, empty where not kept
+  std::vector<std::vector<SamplePtr>> kept_;  ///< by block, empty if not cached
 };
 
 }  // namespace cambium::train

@@ -7,13 +7,13 @@
 
 namespace cambium::train {
 
-/// What a checkpoint must agree with.
+/// Properties that must match between a checkpoint and a run.
 struct CheckpointKey {
   std::string model, optimizer;              ///< names of their types
   std::vector<Optimizer::StateInfo> states;  ///< in order
   std::string reduce;                        ///< "fast" or "ordered"
   std::int64_t slices = 1;                   ///< of the global batch in ordered mode
-  std::int64_t batch = 1;                    ///< 0 where steps bring as many samples as they like
+  std::int64_t batch = 1;                    ///< 0 if the number of samples varies between steps
   std::uint64_t seed = 1;
 };
 

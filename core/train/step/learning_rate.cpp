@@ -158,7 +158,7 @@ void WarmUp::describe(deck::Describe<WarmUp>& d) {
       .def(0.0);
 }
 
-/// How far the schedule is, from 0 to 1.
+/// Progress of the schedule, from 0 to 1.
 static double progress(std::int64_t step, std::int64_t total) {
   return std::min(1.0, static_cast<double>(step) / static_cast<double>(std::max<std::int64_t>(total, 1)));
 }
@@ -226,7 +226,7 @@ bool SequenceRate::needs_validations() const {
   return std::any_of(rates_.begin(), rates_.end(), [](const auto& rate) { return rate->needs_validations(); });
 }
 
-/// Of each schedule how many there are, and these.
+/// For each schedule the number of its values, then the values.
 std::vector<double> SequenceRate::kept() const {
   std::vector<double> out;
   for (const auto& rate : rates_) {

@@ -12,19 +12,20 @@
 
 namespace cambium::train {
 
-/// The learning rate as a function of the step. Pieces compose: a sequence is a schedule of schedules.
+/// Learning rate as a function of the step. Schedules compose: a sequence is a schedule of schedules.
 class LearningRate {
  public:
   using Kind = LearningRate;
   static constexpr std::string_view kind = "learning_rate";
   virtual ~LearningRate() = default;
-  /// `step` counts from 0; `total` is the number of steps over which the schedule stretches.
+  /// `step` counts from 0; `total` is the number of steps of the schedule.
   virtual double at(std::int64_t step, std::int64_t total) const = 0;
-  /// After each validation, the same on every rank: `measure` is what the best model has least.
+  /// Called after each validation, the same on every rank: `measure` is the criterion of the best model (lower is
+  /// better).
   virtual void judge(std::int64_t /*step*/, double /*measure*/) {}
-  /// It depends on judge().
+  /// True if it depends on judge().
   virtual bool needs_validations() const { return false; }
-  /// Numbers that a resumed run gives back to take(); none by default.
+  /// State that a resumed run passes to take(); none by default.
   virtual std::vector<double> kept() const { return {}; }
   virtual void take(std::span<const double> /*kept*/) {}
   virtual std::vector<Citation> citations() const { return {}; }
@@ -58,7 +59,7 @@ class PolynomialRate : public LearningRate {
   Params params_;
 };
 
-/// The same with power 1; also used to rise (warm-up).
+/// The same with power 1; may also increase (warm-up).
 class LinearRate : public LearningRate {
  public:
   struct Params {
@@ -90,7 +91,7 @@ class ExponentialRate : public LearningRate {
   Params params_;
 };
 
-/// start times factor, once for every step in `at` that is reached.
+/// start times factor for every step in `at` that has been reached.
 class StepRate : public LearningRate {
  public:
   struct Params {
@@ -122,9 +123,9 @@ class CosineRate : public LearningRate {
   Params params_;
 };
 
-/// Warm-up-stable-decay (Hu et al. 2024), without the warm-up, which is a key of its own: start until the last `decay`
-/// steps (a number, or a fraction below 1 of the total), then to stop. With x from 0 to 1 over these, the rate is
-/// stop + (start - stop) f, f = 1 - x (linear), (1 + cos(pi x)) / 2 (cosine) or 1 - sqrt(x) (root).
+/// Warm-up-stable-decay (Hu et al. 2024), without the warm-up, which is a separate key: start until the last `decay`
+/// steps (a number, or a fraction below 1 of the total), then to stop. With x from 0 to 1 over these, the rate is stop
+/// + (start - stop) f, f = 1 - x (linear), (1 + cos(pi x)) / 2 (cosine) or 1 - sqrt(x) (root).
 class StableRate : public LearningRate {
  public:
   enum class Shape { linear, cosine, root };
@@ -141,8 +142,8 @@ class StableRate : public LearningRate {
   Params params_;
 };
 
-/// start times factor for each time that validation has not improved: more than `patience` validations in a row whose
-/// measure is not below (1 - threshold) times the best. `cooldown` validations behind a reduction do not count. As
+/// start times factor for each plateau: more than `patience` validations in a row whose measure is not below (1 -
+/// threshold) times the best. `cooldown` validations after a reduction do not count. As
 /// torch.optim.lr_scheduler.ReduceLROnPlateau.
 class PlateauRate : public LearningRate {
  public:
@@ -161,11 +162,11 @@ class PlateauRate : public LearningRate {
  private:
   Params params_;
   double best_ = std::numeric_limits<double>::infinity();
-  std::int64_t waited_ = 0, cooling_ = 0;  ///< validations without improvement; those that still do not count
-  std::vector<std::int64_t> reduced_;      ///< steps from which on the rate was reduced once more
+  std::int64_t waited_ = 0, cooling_ = 0;  ///< validations without improvement; remaining validations of the cooldown
+  std::vector<std::int64_t> reduced_;      ///< steps at which the rate was reduced
 };
 
-/// One schedule after the other, each counting its own steps from 0.
+/// Schedules in sequence, each counting its own steps from 0.
 class SequenceRate : public LearningRate {
  public:
   struct Piece {
@@ -190,12 +191,12 @@ class SequenceRate : public LearningRate {
   std::vector<std::unique_ptr<LearningRate>> rates_;
 };
 
-/// A linear rise in front of any schedule, which begins when it is over.
+/// A linear warm-up before any schedule, which starts afterwards.
 struct WarmUp {
   std::int64_t steps = 0;
   double from = 0.0;
   static void describe(deck::Describe<WarmUp>& d);
-  /// For step t: (from + (1 - from) (t + 1) / steps) times the schedule's first rate, then the schedule at t - steps.
+  /// At step t: (from + (1 - from) (t + 1) / steps) times the schedule's initial rate, then the schedule at t - steps.
   double at(const LearningRate& rate, std::int64_t step, std::int64_t total) const;
 };
 

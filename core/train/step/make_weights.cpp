@@ -17,11 +17,11 @@ namespace cambium::train {
 
 void require_ranks(const StepKeys& keys, const Context& context) {
   require_ranks(keys.reduce, context.comm.size());
-  // A deck may be checked on fewer ranks than it is for.
+  // A deck may be checked on fewer ranks than it requires.
   if (keys.parallel && !context.dry_run) partition_of(*keys.parallel, context.comm.size());
 }
 
-/// Weights, gradients, the optimizer's states, an average and the best weights, where they are held.
+/// Checks memory for weights, gradients, the optimizer's states, an average and the best weights.
 static void require_room_for_weights(const StepKeys& keys, const Network& network, const Optimizer& optimizer,
                                      Context& context) {
   double numbers = 0.0, states = 0.0;
@@ -57,7 +57,7 @@ static std::unique_ptr<Weights> make_divided(const StepKeys& keys, const Network
   return weights;
 }
 
-/// Why weights of a network that computes on the device stay in host memory.
+/// Reason why weights of a network that supports the device stay in host memory.
 static std::string kept_on_host(const StepKeys& keys, const Optimizer& optimizer) {
   if (keys.parallel) return "parallel divides them among ranks";
   if (keys.direct) return "direct keeps them in few bits";
@@ -68,7 +68,7 @@ static std::string kept_on_host(const StepKeys& keys, const Optimizer& optimizer
   return {};
 }
 
-/// Says so where weights pass to a device and back in each step.
+/// Logs a message if weights are copied to a device and back in each step.
 static bool belong_on_device(const StepKeys& keys, Network& network, const Optimizer& optimizer, std::int64_t slice,
                              Log& log) {
   TrainsOnDevice* const there = network.traits().device;

@@ -13,7 +13,7 @@
 
 namespace cambium::train {
 
-/// What a deck says of a training step. The keys of a stage or session that trains are these and its own.
+/// Keys of a training step. A stage or session that trains has these and its own keys.
 struct StepKeys {
   deck::Choice<Network> network;
   deck::Choice<Optimizer> optimizer;
@@ -26,7 +26,7 @@ struct StepKeys {
   std::optional<DirectParams> direct = {};
   std::optional<TableKeys> tables = {};
 
-  /// For P, which derives from this: the keys from `optimizer` to `reduce`.
+  /// For a derived class P: the keys from `optimizer` to `reduce`.
   template <class P>
   static void describe_update(deck::Describe<P>& d) {
     d("optimizer", &P::optimizer, "optimizer").def("adam");

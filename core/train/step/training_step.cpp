@@ -27,7 +27,7 @@ double TrainingStep::rate(std::int64_t step, std::int64_t total) const {
   return keys_.warm_up ? keys_.warm_up->at(*rate_, step, total) : rate_->at(step, total);
 }
 
-/// What a network's tables cannot go with.
+/// Checks for settings that are incompatible with a network's tables.
 static void require_tables_fit(const StepKeys& keys, const std::string& network, bool has_tables) {
   if (!has_tables && !keys.tables) return;
   if (!has_tables)
@@ -75,7 +75,7 @@ std::vector<double> TrainingStep::term_weights(std::int64_t step) const {
   return network_->term_weights(step, first > 0.0 ? rate(step) / first : 1.0);
 }
 
-/// Before the gradients of a step: what is random of it has its address, and rows of tables are under way.
+/// Before the gradients of a step: sets the random address and starts to fetch rows of tables.
 void TrainingStep::fetch(const Share& share, std::int64_t step) {
   network_->begin_step(seed_, step);
   const auto timer = context_.timing.scope("tables");
@@ -133,7 +133,7 @@ void TrainingStep::start_gradient(const DeviceShare& share, std::int64_t step) {
   device_->start(share, term_weights(step), step);
 }
 
-/// Validations within the warm-up say nothing of the schedule behind it.
+/// Validations during warm-up do not affect the schedule after it.
 bool TrainingStep::judge(std::int64_t step, double measure) {
   const std::int64_t rising = keys_.warm_up ? keys_.warm_up->steps : 0;
   if (step < rising) return false;

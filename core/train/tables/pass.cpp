@@ -17,8 +17,8 @@ MPI_Datatype mpi_type() {
 
 }  // namespace
 
-/// What one rank asked for one slice: its place among the slices of all ranks, where its numbers begin, and where its
-/// rows do in given_. Or the own rows of a slice of this rank: no numbers, and which slice of this rank.
+/// Request of one rank for one slice: index of the slice among all ranks, start of its row indices, and of its rows in
+/// given_. Or local rows of a slice of this rank: null `numbers`, and the local slice.
 template <class T>
 struct TablePass<T>::Block {
   std::int64_t slice = 0;
@@ -43,7 +43,7 @@ TablePass<T>::~TablePass() {
   if (request_ != MPI_REQUEST_NULL) MPI_Wait(&request_, MPI_STATUS_IGNORE);
 }
 
-/// How much each rank will hear and give, then the numbers of rows.
+/// Exchanges the sizes of requests and responses, then the row indices.
 template <class T>
 void TablePass<T>::send_numbers(bool with_gradient) {
   const auto& ask = requests_.ask();
@@ -79,11 +79,11 @@ void TablePass<T>::send_numbers(bool with_gradient) {
       static_cast<double>(plain.rows) * sizeof(std::int64_t) + 2.0 * static_cast<double>(plain.numbers) * sizeof(T);
 }
 
-/// Goes through one block: use(table, rows of one sum, where it lies in given_). Returns the place behind it.
+/// Iterates over one block: use(table, rows of one sum, its offset in given_). Returns the end of the block.
 template <class T>
 template <class F>
 const std::int64_t* TablePass<T>::walk(const std::int64_t* at, std::int64_t from, F&& use) const {
-  ++at;  // the slice
+  ++at;  // the slice index
   for (std::size_t t = 0; t < tables_.size(); ++t) {
     const std::int64_t count = *at++;
     const std::int64_t* lengths = at;
@@ -98,7 +98,7 @@ const std::int64_t* TablePass<T>::walk(const std::int64_t* at, std::int64_t from
   return at;
 }
 
-/// All blocks that were asked for, and this rank's slices, whose own rows were not, in the order of slices.
+/// All requested blocks, and this rank's own slices if their rows are accessed directly, in the order of slices.
 template <class T>
 std::vector<typename TablePass<T>::Block> TablePass<T>::blocks() const {
   std::vector<Block> out;
@@ -139,7 +139,7 @@ void TablePass<T>::send_rows(bool with_gradient) {
   if (with_gradient) sent_.rows += static_cast<double>(bytes);
 }
 
-/// Where the rows of each table lie that one rank asks for by numbers [at, end), the first of them at `from`.
+/// Positions of the rows of each table that one rank requests by the indices [at, end), the first one at `from`.
 template <class T>
 typename RowCoding<T>::Found TablePass<T>::found(const std::int64_t* at, const std::int64_t* end,
                                                  std::int64_t from) const {
@@ -200,7 +200,7 @@ void TablePass<T>::decode() {
       coding_->decode(found(ask[q].data(), ask[q].data() + ask[q].size(), got_at()[q]), stream_from(q), got_.data());
 }
 
-/// As rows, those of this rank, too; what is found has the bounds of all ranks, so that no sum depends on their number.
+/// Like rows, including those of this rank; bounds are common to all ranks, so sums do not depend on their number.
 template <class T>
 void TablePass<T>::send_coded_gradients() {
   const auto& ask = requests_.ask();
@@ -245,7 +245,7 @@ void TablePass<T>::decode_gradients() {
 
 template <class T>
 void TablePass<T>::fetch(std::vector<std::vector<Bags>> slices, std::vector<std::int64_t> numbers, bool with_gradient) {
-  wait_back();  // of a step that was given up
+  wait_back();  // of an abandoned step
   double most = 0.0;
   for (const auto& slice : slices)
     for (std::size_t t = 0; t < tables_.size(); ++t)
@@ -317,7 +317,7 @@ void TablePass<T>::wait_back() {
   if (gradients_coded_) decode_gradients();
 }
 
-/// Gradients of the own rows of one slice.
+/// Adds gradients of the local rows of one slice.
 template <class T>
 void TablePass<T>::add_own(std::size_t s) {
   for (std::size_t t = 0; t < tables_.size(); ++t) {
@@ -333,7 +333,7 @@ void TablePass<T>::add_own(std::size_t s) {
 
 template <class T>
 void TablePass<T>::touched(const Use& use) {
-  constexpr std::size_t ahead = 8;  // rows before the one that changes, memory is asked for it
+  constexpr std::size_t ahead = 8;  // prefetch distance in rows
   wait_back();
   for (const Block& block : blocks())
     if (!block.numbers)

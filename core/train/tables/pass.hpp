@@ -13,44 +13,43 @@
 
 namespace cambium::train {
 
-/// Adds `width` numbers.
+/// Adds `width` values.
 template <class T>
 void add(std::int64_t width, const T* from, T* to) {
   for (std::int64_t k = 0; k < width; ++k) to[k] += from[k];
 }
 
-/// One exchange of rows between the ranks that need them and those that hold them, in T. The numbers of rows go first;
-/// rows, or sums of whole bags where a rank holds whole tables, come back while the network computes; the gradients of
-/// what came go the other way, and are added row by row in the order of the slices of the global batch and of the
-/// samples in them, so that sums do not depend on the number of ranks. A rank's own rows go into no message: they are
-/// read where they lie, and their gradients added from where a slice has them (coded or with `deduplicate`
-/// they go the way of others).
+/// One exchange of embedding rows between the ranks that need them and those that store them, in T. Row indices are
+/// sent first; rows, or sums of bags where a rank stores entire tables, are returned while the network computes. Their
+/// gradients are sent back and added row by row in the order of the slices of the global batch and of the samples in
+/// them, so sums do not depend on the number of ranks. Local rows are not sent: they are read in place, and their
+/// gradients added directly from the slice (coded or with `deduplicate` they are handled like remote ones).
 template <class T>
 class TablePass {
  public:
-  /// All of these outlive this. Rows are coded where there is a `coding`.
+  /// All arguments must outlive this. Rows are encoded if there is a `coding`.
   TablePass(std::span<const TableInfo> tables, const TablePlaces& places, RowStore<T>& store, bool deduplicate,
             const Comm& comm, Traffic& traffic, RowCoding<T>* coding = nullptr);
   ~TablePass();
   TablePass(const TablePass&) = delete;
   TablePass& operator=(const TablePass&) = delete;
 
-  /// Collective: asks for the rows of this rank's slices (any number of them, each with a bag per table and sample),
-  /// and starts sending those that others ask for. `numbers`: of these slices among those of all ranks.
+  /// Collective: requests the rows of this rank's slices (any number of them, each with a bag per table and sample),
+  /// and starts sending the rows that others request. `numbers`: indices of these slices among all ranks.
   void fetch(std::vector<std::vector<Bags>> slices, std::vector<std::int64_t> numbers, bool with_gradient);
-  /// Waits until the rows are there.
+  /// Waits until the rows have arrived.
   void wait();
-  /// What a network sees of slice k.
+  /// Rows of slice k for the network.
   TableRows& rows(int slice);
-  /// Collective, once after fetch(): starts sending the gradients, unless the last slice that called ready() did.
+  /// Collective, once after fetch(): starts sending the gradients, unless the ready() of the last slice has done so.
   void send_back();
   void wait_back();
-  /// Each row of this rank that the step touched, with the sum of its gradients; after send_back().
+  /// Called for each local row that the step touched, with the sum of its gradients; after send_back().
   using Use = std::function<void(int table, std::int64_t index, T* gradient)>;
   void touched(const Use& use);
 
-  /// Bytes of passes with gradients that this rank has sent to others, and `plain`: that it would have sent or asked
-  /// for had every member of a bag (or every sum of a whole table's) travelled by itself, uncoded.
+  /// Bytes that this rank has sent in passes with gradients, and `plain`: bytes it would have sent or requested if
+  /// every member of a bag (or every sum of an entire table) were sent separately, unencoded.
   struct Sent {
     double numbers = 0.0, rows = 0.0, gradients = 0.0, plain = 0.0;
   };
@@ -66,7 +65,7 @@ class TablePass {
   void send_rows(bool with_gradient);
   void send_coded();
   void send_coded_gradients();
-  /// Starts sending a stream to each rank, one behind the other in coded_given_.
+  /// Starts sending a stream to each rank, one after the other in coded_given_.
   void send_streams(std::vector<std::byte> streams, std::vector<int> count);
   std::span<const std::byte> stream_from(std::size_t rank) const;
   void decode();
@@ -84,15 +83,15 @@ class TablePass {
   const TablePlaces& places_;
   RowStore<T>& store_;
   RowRequests requests_;
-  bool summed_;  ///< what others ask for are sums of bags
+  bool summed_;  ///< others request sums of bags
   const Comm& comm_;
   Traffic& traffic_;
   RowCoding<T>* coding_;
 
-  std::vector<std::int64_t> got_numbers_;                 ///< that others sent
-  std::vector<int> asked_, asked_at_, heard_, heard_at_;  ///< numbers sent and received, by rank
+  std::vector<std::int64_t> got_numbers_;                 ///< received from others
+  std::vector<int> asked_, asked_at_, heard_, heard_at_;  ///< indices sent and received, by rank
   std::vector<int> given_count_, given_at_;
-  std::vector<T> got_, given_;  ///< rows for this rank, and by it; then gradients, the other way
+  std::vector<T> got_, given_;  ///< rows received by this rank and sent by it; then gradients, in reverse
   std::vector<std::byte> coded_got_, coded_given_;
   std::vector<int> coded_count_, coded_at_, sent_count_, sent_at_;  ///< in coded_got_ and coded_given_, by rank
   std::vector<Slice> slices_;
@@ -103,22 +102,22 @@ class TablePass {
   int missing_ = 0;  ///< slices whose gradients are not final
 };
 
-/// A slice's view of a pass.
+/// View of a slice in a pass.
 template <class T>
 class TablePass<T>::Slice : public TableRows {
  public:
   Slice(TablePass& pass, std::size_t number)
       : pass_(&pass), number_(number), pooled_(pass.tables_.size()), gradient_(pass.tables_.size()) {}
-  /// For a new fetch(): nothing is summed yet.
+  /// Prepares for a new fetch(): nothing is summed yet.
   void begin();
   TensorRef pooled(int table) override;
   TensorRef gradient(int table) override;
   void ready() override;
-  /// Empty where the network asked for none.
+  /// Empty if the network requested none.
   std::span<const T> gradient_of(std::size_t table) const { return gradient_[table].numbers(); }
 
  private:
-  /// Numbers that keep their memory from pass to pass.
+  /// Values whose memory is reused from pass to pass.
   struct Kept {
     std::vector<T> held;
     bool there = false;

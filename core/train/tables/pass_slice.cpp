@@ -1,4 +1,4 @@
-// What a network sees of one slice of a pass.
+// A network's view of one slice of a pass.
 #include <algorithm>
 
 #include "core/train/tables/pass.hpp"
@@ -24,7 +24,7 @@ TensorRef TablePass<T>::Slice::view(Kept& kept, std::size_t table) const {
   return out;
 }
 
-/// The sum of every bag, its members in their order; or what its holder has summed.
+/// The sum of every bag, its members in order; or the sum computed by the owner.
 template <class T>
 void TablePass<T>::Slice::add_up(std::size_t t, T* out) const {
   const RowRequests& requests = pass_->requests_;

@@ -47,7 +47,7 @@ std::vector<T> TablePieces<T>::exchange(Piece piece) {
   return out;
 }
 
-/// Rank 0 says what comes next.
+/// Rank 0 broadcasts the next piece.
 static void announce(Piece& piece, const Comm& comm) {
   std::array<std::int64_t, 4> numbers{piece.table, piece.part, piece.begin, piece.end};
   MPI_Bcast(numbers.data(), 4, MPI_INT64_T, 0, comm.handle());

@@ -8,26 +8,26 @@
 
 namespace cambium::train {
 
-/// What travels when a table is written: its rows [begin, end), of one part of the store. table -1 ends it.
+/// Message when a table is written: its rows [begin, end), of one part of the store. table -1 ends it.
 struct Piece {
   std::int64_t table = -1, part = 0, begin = 0, end = 0;
 };
 
-/// Rows of tables between the ranks that hold them and files, in blocks of about 64 MB, so that rank 0 never holds a
-/// whole table.
+/// Transfers rows of tables between ranks and files, in blocks of about 64 MB, so rank 0 never holds an entire table.
 template <class T>
 class TablePieces {
  public:
   using Part = typename RowStore<T>::Part;
-  /// All of these outlive this.
+  /// All arguments must outlive this.
   TablePieces(std::span<const TableInfo> tables, const TablePlaces& places, RowStore<T>& store, const Comm& comm)
       : tables_(tables), places_(places), store_(store), comm_(comm) {}
 
-  /// On rank 0, with the others in serve(): one part of every table under `/rows/<table>/<name>`.
+  /// On rank 0, with the others in serve(): writes one part of every table to `/rows/<table>/<name>`.
   void write(io::File& file, Part part, const std::string& name);
   void serve();
   void end_serving();
-  /// This rank's rows of one part, from such a file, `from` being the array's name. InputError for other sizes.
+  /// Reads this rank's rows of one part from such a file, `from` being the array's name. InputError for different
+  /// sizes.
   void read(const io::File& file, Part into, const std::string& from);
 
  private:

@@ -8,9 +8,9 @@
 
 namespace cambium::train {
 
-/// Which rank holds which row. By rows, ranks take turns through all rows of all tables, so that each holds its share
-/// to within one row, and rows that many samples name (they are often neighbours) are spread. Whole tables go, the
-/// largest first, to the rank that has least.
+/// Assignment of rows to ranks. By rows, all rows of all tables are distributed round-robin: rank loads differ by at
+/// most one row, and frequently used rows (often neighbours) are spread. Entire tables are assigned, largest first, to
+/// the rank with the smallest load.
 class TablePlaces {
  public:
   TablePlaces(std::span<const TableInfo> tables, TableKeys::Divide divide, int ranks);
@@ -21,22 +21,22 @@ class TablePlaces {
     const Table& t = tables_[table];
     return whole_ ? t.owner : static_cast<int>((row + t.turn) % ranks_);
   }
-  /// Number of a row among those of its table that its owner holds.
+  /// Index of a row among those of its table on its owner.
   std::int64_t index(std::int64_t row) const { return whole_ ? row : row / ranks_; }
-  /// The first row of a table that a rank holds; its next ones follow at distance stride().
+  /// First row of a table on a rank; its next ones follow at distance stride().
   std::int64_t first(int table, int rank) const {
     return whole_ ? 0 : ((rank - tables_[table].turn) % ranks_ + ranks_) % ranks_;
   }
   std::int64_t stride() const { return whole_ ? 1 : ranks_; }
-  /// How many of a table's rows below `end` a rank holds.
+  /// Number of a table's rows below `end` on a rank.
   std::int64_t held_below(int table, int rank, std::int64_t end) const;
   std::int64_t held(int table, int rank) const { return held_below(table, rank, tables_[table].rows); }
 
  private:
   struct Table {
     std::int64_t rows = 0;
-    int owner = 0;  ///< of a whole table
-    int turn = 0;   ///< of its row 0, when ranks take turns
+    int owner = 0;  ///< of an entire table
+    int turn = 0;   ///< of its row 0, in round-robin order
   };
   bool whole_;
   int ranks_;

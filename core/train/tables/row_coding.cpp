@@ -21,7 +21,7 @@ std::uint64_t hash_of(std::span<const std::byte> row, std::uint64_t table) {
   return lowp::checksum(row, 0xcbf29ce484222325ull + table);
 }
 
-/// How many different ones the ranks have together.
+/// Distinct rows over all ranks.
 std::vector<std::uint64_t> all_different(std::vector<std::uint64_t> own, const Comm& comm) {
   auto all = all_gather(own, comm);
   std::sort(all.begin(), all.end());
@@ -96,7 +96,7 @@ void RowCoding<T>::scatter(const Found& found, const std::vector<std::vector<T>>
   }
 }
 
-/// Encodes a table's rows alone in both ways.
+/// Encodes the rows of one table with and without references, and selects the smaller.
 template <class T>
 void RowCoding<T>::choose_references(std::size_t table, std::vector<T> rows) {
   std::size_t bytes[2];
@@ -142,7 +142,7 @@ void RowCoding<T>::decode(const Found& found, std::span<const std::byte> bytes, 
 template <class T>
 void RowCoding<T>::begin_gradients(std::vector<double> largest, const Comm& comm) {
   MPI_Allreduce(MPI_IN_PLACE, largest.data(), static_cast<int>(largest.size()), MPI_DOUBLE, MPI_MAX, comm.handle());
-  // Of a table without gradients, or with one that is not finite, every number is kept as it is.
+  // For a table without gradients, or with one that is not finite, every value is stored exactly.
   for (std::size_t t = 0; t < largest.size(); ++t) {
     const double bound = *keys_.gradients * largest[t];
     gradient_bounds_[t] =

@@ -51,12 +51,12 @@ void RowRequests::ask_for_sums(std::size_t s, std::size_t t) {
 
 void RowRequests::ask_for_rows(std::size_t s, std::size_t t) {
   const Bags& bags = bags_[s][t];
-  std::vector<std::size_t> asked(ask_.size());  // where the count of rows stands
+  std::vector<std::size_t> asked(ask_.size());  // position of the row count
   for (std::size_t q = 0; q < ask_.size(); ++q)
     if (is_asked(q)) asked[q] = ask_[q].size(), ask_[q].push_back(0);
   auto& where = where_[s][t];
   where.reserve(bags.ids.size());
-  if (direct_ && ask_.size() == 1) {  // all rows are its own: no divisions
+  if (direct_ && ask_.size() == 1) {  // all rows are local: avoids divisions
     for (const auto row : bags.ids) where.push_back(~row);
     return;
   }
@@ -74,7 +74,7 @@ void RowRequests::ask_for_rows(std::size_t s, std::size_t t) {
   }
 }
 
-/// As one slice in which every row stands once.
+/// Requests each distinct row once, as a single slice.
 void RowRequests::ask_for_different() {
   if (bags_.empty()) return;
   for (std::size_t q = 0; q < ask_.size(); ++q)
@@ -106,7 +106,7 @@ void RowRequests::ask_for_different() {
   }
 }
 
-/// Places counted within each rank's answer become places in all answers.
+/// Converts positions within each rank's response to positions in the concatenated responses.
 void RowRequests::start_of_answers() {
   start_ = starts_of(count_);
   if (std::all_of(start_.begin(), start_.end(), [](int start) { return start == 0; })) return;

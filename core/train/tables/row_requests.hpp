@@ -7,43 +7,44 @@
 
 namespace cambium::train {
 
-/// Which rows a rank asks others for in one pass, and where each of them, or each sum of a bag that its holder adds up,
-/// will stand among the answers. Where `direct`, the rank's own rows are asked for by nobody: they lie in its store.
+/// Rows that a rank requests in one pass, and the position in the response of each row, or of each sum of a bag
+/// computed by its owner. With `direct`, local rows are not requested: they are read from the store.
 class RowRequests {
  public:
   enum class Kind { members, sums_of_whole, different };
-  /// Both outlive this. sums_of_whole: a rank that holds a whole table sends sums of bags; different: a row once that
-  /// a rank needs several times.
+  /// Both must outlive this. sums_of_whole: the owner of an entire table sends sums of bags; different: a row that a
+  /// rank needs several times is sent once.
   RowRequests(std::span<const TableInfo> tables, const TablePlaces& places, Kind kind, bool direct, int rank)
       : tables_(tables), places_(places), kind_(kind), direct_(direct), rank_(rank) {}
 
-  /// For these slices, each with a bag per table and sample; `numbers`: of them among those of all ranks.
+  /// For these slices, each with a bag per table and sample; `numbers`: their indices among all ranks.
   void make(std::vector<std::vector<Bags>> slices, std::vector<std::int64_t> numbers, int ranks);
 
   std::size_t slices() const { return bags_.size(); }
   std::int64_t number(std::size_t slice) const { return numbers_[slice]; }
   const Bags& bags(std::size_t slice, std::size_t table) const { return bags_[slice][table]; }
-  /// In the answers: of each bag where its holder adds it up, else of each member; ~index of an own row in the store.
+  /// Positions in the response: of each bag if its owner sums it, else of each member; ~index in the store for a local
+  /// row.
   const std::vector<std::int64_t>& where(std::size_t slice, std::size_t table) const { return where_[slice][table]; }
-  /// Numbers for each rank: for every slice its number, then for every table how many rows or sums are asked for, how
-  /// many rows each sum has, and the rows' numbers at their owner.
+  /// Request to each rank: for every slice its index, then for every table the number of rows or sums, the number of
+  /// rows per sum, and the row indices at their owner.
   const std::vector<std::vector<std::int64_t>>& ask() const { return ask_; }
-  /// Numbers that each rank answers with, and where they begin.
+  /// Number of values in each rank's response, and where they begin.
   const std::vector<int>& answer_count() const { return count_; }
   const std::vector<int>& answer_start() const { return start_; }
 
-  /// What the bags have of rows of other ranks, every member, or of tables that these hold whole every sum, by itself:
-  /// rows asked for, and numbers that come for them.
+  /// Remote rows in the bags if every member, or every sum of an entire remote table, were sent separately: requested
+  /// rows, and values returned for them.
   struct OfOthers {
     std::int64_t rows = 0, numbers = 0;
   };
   const OfOthers& of_others() const { return of_others_; }
   bool direct() const { return direct_; }
-  /// True if the bags of a table are added up by its holder, another rank.
+  /// True if the bags of a table are summed by its owner, another rank.
   bool summed_there(std::size_t table) const {
     return kind_ == Kind::sums_of_whole && !(direct_ && owner(table, 0) == rank_);
   }
-  /// use(bag, where) for each member of the bags of a table whose bags are added up here.
+  /// use(bag, where) for each member of the bags of a table whose bags are summed locally.
   template <class F>
   void for_members(std::size_t slice, std::size_t table, F&& use) const {
     const Bags& bags = bags_[slice][table];
@@ -78,7 +79,7 @@ class RowRequests {
   OfOthers of_others_;
 };
 
-/// Sums of all before each.
+/// Exclusive prefix sums.
 std::vector<int> starts_of(const std::vector<int>& counts);
 
 }  // namespace cambium::train

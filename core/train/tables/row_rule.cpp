@@ -28,7 +28,7 @@ static void adam_row(const TableKeys& keys, double rate, std::int64_t width, con
   T sum = 0;
   for (std::int64_t k = 0; k < width; ++k) sum = std::fma(g[k], g[k], sum);
   square = std::fma(b2, square, (T(1) - b2) * (sum / static_cast<T>(width)));
-  // A float counts to 2^24; by then both corrections are 1.
+  // float represents integers exactly up to 2^24; by then both corrections are 1.
   if (steps < T(1e7)) steps += T(1);
   const double t = static_cast<double>(steps);
   const T by_mean = static_cast<T>(rate / (1.0 - std::pow(keys.beta1, t)));

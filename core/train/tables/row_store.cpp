@@ -48,7 +48,7 @@ void RowStore<T>::start(std::uint64_t seed) {
     for (std::int64_t i = 0; i < table.held; ++i) {
       const auto row = static_cast<std::uint64_t>(table.first + i * table.stride);
       for (std::int64_t j = 0; j < table.width; ++j) {
-        // Networks number their own parameters from 0 in this stream; tables come from far above.
+        // Networks number their own parameters from 0 in this stream; tables use far larger addresses.
         const Random4 random(seed, Stream::model_weights, row,
                              (std::uint64_t{1 + k} << 40) + static_cast<std::uint64_t>(j / 4));
         set(table, static_cast<std::size_t>(i * table.width + j),
@@ -69,7 +69,7 @@ void RowStore<T>::add_row(int table, std::int64_t index, T* to) const {
     for (std::int64_t k = 0; k < t.width; ++k) to[k] += t.weights[index * t.width + k];
 }
 
-/// Asks for the lines of so many numbers from one on, to write or to read.
+/// Prefetches the cache lines of `count` values starting at `first`, for writing or reading.
 template <bool write, class Numbers>
 static void ask_for(const Numbers& numbers, std::int64_t first, std::int64_t count) {
   constexpr std::uintptr_t line = 64;
@@ -79,8 +79,8 @@ static void ask_for(const Numbers& numbers, std::int64_t first, std::int64_t cou
   for (auto at = begin; at < end; at += line) __builtin_prefetch(reinterpret_cast<const void*>(at), write);
 }
 
-/// How the members of a bag are brought together: `own` and `other` are value(k) of an own row and of one that came.
-/// The first is stored, not added to zeros that were stored before; 0 + x, which is what it was then.
+/// Sums the members of a bag: `own` and a lambda provide value(k) of local and received rows. The first member is
+/// stored as 0 + x, bitwise identical to adding it to zeros, without clearing memory first.
 template <class T, class Own>
 static void sum_bag(std::span<const std::int64_t> members, std::int64_t width, Own&& own, const T* got, T* to) {
   bool fresh = true;
@@ -103,7 +103,7 @@ static void sum_bag(std::span<const std::int64_t> members, std::int64_t width, O
 template <class T>
 void RowStore<T>::sum_bags(int table, std::span<const std::int64_t> first, std::span<const std::int64_t> where,
                            const T* got, T* out) const {
-  constexpr std::int64_t ahead = 24;  // members before the one that is added, memory is asked for it
+  constexpr std::int64_t ahead = 24;  // prefetch distance in members
   const Table& t = at(table);
   const std::int64_t width = t.width, members = std::ssize(where);
   const auto ask = [&](std::int64_t k) {

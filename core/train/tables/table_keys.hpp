@@ -7,19 +7,19 @@
 
 namespace cambium::train {
 
-/// How a deck says by how much the rows that a step fetches may change on their way.
+/// Keys of the error bounds for rows in messages.
 struct RowCodeKeys {
   enum class By { same, homogenisation };
   double bound = 1e-2;
   By by = By::same;
-  double start = 1.0;  ///< times the bound, at first
+  double start = 1.0;  ///< initial factor of the bound
   std::int64_t steps = 1000;
-  std::optional<double> gradients = {};       ///< of the largest of its table in a step
-  std::map<std::string, double> bounds = {};  ///< of tables that have one of their own, by name
+  std::optional<double> gradients = {};       ///< relative to the largest gradient of its table in a step
+  std::map<std::string, double> bounds = {};  ///< of tables with their own bound, by name
   static void describe(deck::Describe<RowCodeKeys>& d);
 };
 
-/// How a deck says where tables of embeddings lie and how they learn.
+/// Keys of the distribution and training of embedding tables.
 struct TableKeys {
   enum class Divide { rows, whole };
   enum class Rule { sgd, adagrad, adam, split_sgd };
@@ -27,7 +27,7 @@ struct TableKeys {
   std::optional<bool> deduplicate = {};
   std::optional<RowCodeKeys> code = {};
   Rule optimizer = Rule::adagrad;
-  double rate = 1.0;   ///< times the learning rate
+  double rate = 1.0;   ///< factor of the learning rate
   double decay = 0.0;  ///< of the rows that a step touches, before their rule
   double epsilon = 1e-8, beta1 = 0.9, beta2 = 0.999;
   static void describe(deck::Describe<TableKeys>& d);

@@ -16,8 +16,8 @@ namespace cambium::train {
 
 namespace {
 
-/// How long messages of rows are waited for: of most passes with something to compute meanwhile, of every so many-th
-/// without, which tells what is hidden.
+/// Waiting time for row messages: most passes overlap with computation; every `every`-th does not, which measures the
+/// hidden time.
 struct Waits {
   static constexpr std::int64_t every = 64;
   std::int64_t passes = 0, behind = 0, bare = 0;
@@ -100,7 +100,7 @@ class DividedTables : public Tables {
   std::vector<Citation> citations() const override { return citations_of(keys_.optimizer); }
 
  private:
-  /// A slice's rows, the first call timed.
+  /// A slice's rows, with its first call timed.
   struct Timed : TableRows {
     TableRows* inner = nullptr;
     DividedTables* owner = nullptr;
@@ -134,7 +134,8 @@ class DividedTables : public Tables {
   double largest_ = 0.0;
 };
 
-/// The whole exchange: a code of rows alone says little where row numbers and gradients are as large.
+/// Bytes of the entire exchange: row indices and gradients are as large as the rows, so the compression of rows alone
+/// is not representative.
 template <class T>
 std::string DividedTables<T>::exchange_text() const {
   const auto& own = pass_.sent();

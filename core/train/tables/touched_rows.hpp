@@ -5,14 +5,14 @@
 
 namespace cambium::train {
 
-/// Sums of gradients by row, in the order in which rows are first met: a hash table with open addressing that keeps its
-/// memory from step to step.
+/// Sums of gradients by row, in order of first use: a hash table with open addressing that reuses its memory from step
+/// to step.
 template <class T>
 class TouchedRows {
  public:
   explicit TouchedRows(std::int64_t width) : width_(width), keys_(64, -1), slots_(64) {}
 
-  /// The sum of a row, zeros when it is new; valid until the next call.
+  /// The sum of a row, initially zero; valid until the next call.
   T* sum(std::int64_t row) {
     if (4 * (rows_.size() + 1) > 3 * keys_.size()) grow();
     const std::size_t at = find(row);
@@ -51,7 +51,7 @@ class TouchedRows {
   }
 
   std::int64_t width_;
-  std::vector<std::int64_t> keys_;  ///< a power of two of places; -1 where free
+  std::vector<std::int64_t> keys_;  ///< a power-of-two number of slots; -1 if free
   std::vector<std::size_t> slots_;
   std::vector<std::int64_t> rows_;
   std::vector<T> sums_;

@@ -6,7 +6,7 @@
 
 namespace cambium::tune {
 
-/// Works that a search by a strategy rests on.
+/// Publications of a search strategy.
 std::vector<Citation> search_citations(Strategy strategy);
 
 }  // namespace cambium::tune

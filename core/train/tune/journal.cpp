@@ -33,7 +33,7 @@ void for_each_column(V&& visit) {
   visit("worker", &Trial::worker);
 }
 
-/// Rows along the trial's number, at the top of the file, where xarray looks.
+/// Labels rows by trial index, at the root of the file, where xarray expects coordinates.
 void name_rows(io::File& file) {
   const auto g = file.group("trials");
   io::write_dimension(file, "decision", g.dataset("genome").shape()[1]);
@@ -119,8 +119,8 @@ Selection selection_of(const io::File& file) {
   return s;
 }
 
-/// A key in which files of the run's own directory are named from "{run}" on, as the deck names them: a run that was
-/// moved is the same search.
+/// Replaces the run's directory by "{run}" in file names of a key, as in the deck: a run that was moved is the same
+/// search.
 std::string movable(std::string key, std::string directory) {
   while (directory.size() > 1 && directory.ends_with('/')) directory.pop_back();
   if (directory.empty()) return key;
@@ -140,7 +140,7 @@ std::string movable(std::string key, std::string directory) {
   return key;
 }
 
-/// Where the run of a journal was when it was written; empty where its deck does not say.
+/// Directory of the run when its journal was written; empty if the stored deck does not contain it.
 std::string directory_in(const io::File& journal) {
   if (!journal.has_attribute("resolved_deck")) return {};
   const auto text = journal.attribute<std::string>("resolved_deck");
@@ -182,7 +182,7 @@ bool Journal::load() {
     key = content.key;
     if (content.trials.size() >= trials_.size()) trials_ = std::move(content.trials);
   }
-  // Keys of earlier versions hold the directory itself, where the run was or still is.
+  // Keys of earlier versions contain the directory itself, former or current.
   if (key != key_ && movable(key, run_of(context_)) != key_ && movable(key, written_in) != key_)
     throw InputError(
         fmt::format("'{}' records another search (space, strategy, training or data differ): give this run another "
@@ -227,7 +227,7 @@ void Journal::keep() {
     stale = !refresh;
     unsynchronised_ = false;
     const auto trials = refresh ? trials_ : std::vector<Trial>();
-    const auto selection = selection_;  // of the search before it went on
+    const auto selection = selection_;  // of the search before it was resumed
     lock.unlock();
     std::exception_ptr failure;
     const auto start = Clock::now();
@@ -237,7 +237,7 @@ void Journal::keep() {
     } catch (...) {
       failure = std::current_exception();
     }
-    // A table of many trials takes longer to write; it takes a twentieth of the time at most.
+    // Writing takes longer with more trials; limits it to one twentieth of the time.
     if (refresh) due = Clock::now() + std::max<Clock::duration>(std::chrono::seconds(1), 20 * (Clock::now() - start));
     lock.lock();
     if (failure) failure_ = failure;

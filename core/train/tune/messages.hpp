@@ -6,14 +6,14 @@
 
 namespace cambium::tune {
 
-// Trials and outcomes as the bytes that a farm carries.
+// Serialisation of trials and outcomes for a task farm.
 
 /// Genome and thresholds of a job.
 std::vector<std::byte> bytes_of(const Job& job);
 Job job_of(const tasks::Piece& piece);
 
 tasks::PieceResult result_of(const Outcome& outcome);
-/// A failure without a value (of ranks that hung) is an outcome, too.
+/// A failure without a value (of a hung rank) is an outcome, too.
 Outcome outcome_of(const tasks::PieceResult& result);
 
 }  // namespace cambium::tune

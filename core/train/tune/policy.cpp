@@ -33,7 +33,7 @@ Policy policy_of(const Policy& logits) {
   return out;
 }
 
-/// Rewards less their mean, in units of their standard deviation; zeros where all are alike.
+/// Rewards minus their mean, in units of their standard deviation; zeros if all are equal.
 std::vector<double> advantages(std::span<const Trial> batch) {
   double lowest = 0.0;
   bool any = false;
@@ -51,11 +51,11 @@ std::vector<double> advantages(std::span<const Trial> batch) {
   return out;
 }
 
-/// Derivatives by the logits of one decision, added.
+/// Adds the derivatives by the logits of one decision.
 void add_gradient(const std::vector<double>& p, int choice, double before, double advantage, double clip,
                   std::vector<double>& gradient) {
   const double q = p[static_cast<std::size_t>(choice)] / before;
-  if (advantage > 0.0 ? q > 1.0 + clip : q < 1.0 - clip) return;  // the clipped value is the smaller one, and constant
+  if (advantage > 0.0 ? q > 1.0 + clip : q < 1.0 - clip) return;  // clipped: the objective is constant
   for (std::size_t j = 0; j < p.size(); ++j)
     gradient[j] += q * advantage * ((static_cast<int>(j) == choice ? 1.0 : 0.0) - p[j]);
 }

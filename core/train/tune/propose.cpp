@@ -11,7 +11,7 @@ namespace cambium::tune {
 
 namespace {
 
-/// Uniform numbers of one trial, one after the other.
+/// Sequence of uniform random numbers of one trial.
 class Draws {
  public:
   Draws(std::uint64_t seed, std::int64_t number) : seed_(seed), number_(static_cast<std::uint64_t>(number)) {}
@@ -48,7 +48,7 @@ Genome evolve(const SearchSpace& space, const StrategyOptions& o, const std::vec
   return child;
 }
 
-/// A choice by its probability.
+/// Draws a choice by its probability.
 std::size_t drawn(const std::vector<double>& probability, Draws& draws) {
   double u = draws.uniform();
   std::size_t choice = 0;

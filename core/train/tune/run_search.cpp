@@ -44,8 +44,8 @@ std::string SearchKeys::policy_text() const {
                      policy->entropy);
 }
 
-/// Proposes every trial of a journal again from what was known then and evaluates it again; how many differ in genome,
-/// reward or epoch. Collective: trials are dealt out.
+/// Proposes and evaluates every trial of a journal again from the trials known at that time; returns how many differ in
+/// genome, reward or epoch. Collective: trials are distributed over ranks.
 static std::int64_t repeat(const std::string& path, const SearchSpace& space, const SearchOptions& options,
                            const Evaluate& evaluate, Context& context) {
   const auto trials = read_trials(path);

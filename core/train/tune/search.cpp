@@ -65,7 +65,7 @@ Search::Search(SearchSpace space, SearchOptions options, Journal* journal, Evalu
 
 double Search::now() const { return before_ + wall_seconds() - start_; }
 
-/// Who asks to stop is heard between trials: those under way are finished.
+/// Stop requests take effect between trials: running ones are finished.
 bool Search::ended() const {
   if (context_.stop && context_.stop->asked()) stopping_ = true;
   return pending_.empty() || stopping_;
@@ -79,7 +79,7 @@ void Search::record(Trial trial) {
 }
 
 bool Search::next(int worker, tasks::Piece& piece) {
-  if (options_.synchronous && round_ == report_.evaluators) {  // the whole round is waited for
+  if (options_.synchronous && round_ == report_.evaluators) {  // wait for the complete round
     if (!running_.empty()) return false;
     round_ = 0;
   }

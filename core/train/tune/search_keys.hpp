@@ -15,7 +15,7 @@ struct Halving {
   static void describe(deck::Describe<Halving>& d);
 };
 
-/// The keys that the stages `search` and `tune` share.
+/// Keys common to the stages `search` and `tune`.
 struct SearchKeys {
   Strategy strategy = Strategy::evolution;
   std::int64_t trials = 100, population = 100, sample = 10, log = 10;
@@ -26,11 +26,11 @@ struct SearchKeys {
   bool root_evaluates = true;
   std::string replay;
   SearchOptions options(std::uint64_t seed) const;
-  /// What a journal holds of the policy's keys; empty without them.
+  /// The policy's keys as stored in a journal; empty without them.
   std::string policy_text() const;
 };
 
-/// Describes them for a stage's parameters, with the defaults of that stage.
+/// Describes these keys for a stage's parameters, with the defaults of that stage.
 template <std::derived_from<SearchKeys> P>
 void describe_search(deck::Describe<P>& d, const SearchKeys& defaults) {
   d("strategy", &SearchKeys::strategy,
@@ -80,9 +80,9 @@ void describe_search(deck::Describe<P>& d, const SearchKeys& defaults) {
 
 enum class SearchEnd { complete, stopped, replayed };
 
-/// Collective: searches with the journal of the run directory (made on rank 0), or repeats that of `keys.replay`.
-/// `evaluator` makes what evaluates for the ranks of a group; a replay deals out trials to single ranks. `key` names
-/// what must not change when the search goes on. NumericalError when a replay differs.
+/// Collective: searches with the journal of the run directory (created on rank 0), or repeats that of `keys.replay`.
+/// `evaluator` creates the evaluation function for the ranks of a group; a replay assigns trials to single ranks. `key`
+/// identifies what must not change when the search resumes. NumericalError if a replay differs.
 SearchEnd run_search(const SearchKeys& keys, const SearchSpace& space, const std::string& key,
                      const std::function<Evaluate(Comm& group)>& evaluator, Context& context,
                      std::optional<Journal>& journal, SearchReport& report);

@@ -18,7 +18,7 @@ namespace {
 
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
-/// The rungs of successive halving that step `step` of `steps` has reached; false when one says that the trial ends.
+/// Records the rungs of successive halving reached at step `step` of `steps`; false if the trial ends at one of them.
 bool climb(std::vector<double>& rungs, const std::vector<double>& thresholds, std::int64_t step, std::int64_t steps,
            double reward) {
   for (std::size_t k = 0; k < rungs.size(); ++k)

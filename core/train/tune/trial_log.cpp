@@ -24,7 +24,7 @@ std::string line_of(const Trial& t) {
                      {"attempts", t.attempts}, {"worker", t.worker},         {"copy_of", t.copy_of},
                      {"failed", t.failed},     {"rungs", t.rungs},           {"started", t.started},
                      {"seconds", t.seconds}};
-  return line.dump() + "\n";  // numbers with all their digits; not a number is null
+  return line.dump() + "\n";  // values with all digits; NaN is written as null
 }
 
 Trial trial_of(const Json& j) {

@@ -7,27 +7,27 @@
 
 namespace cambium::tune {
 
-/// Finished trials, one line of JSON each, behind a line that names the search. Lines are only ever added: what
-/// append() has returned from survives the death of the process, what synchronise() has returned from survives that of
-/// the machine. A line torn by either is cut off, so what is read is always a beginning of what was written.
+/// Finished trials, one line of JSON each, after a line that identifies the search. The log is append-only: after
+/// append() returns, a trial survives a process crash; after synchronise(), a system crash. A line truncated by either
+/// is removed, so reads always return a prefix of what was written.
 class TrialLog {
  public:
-  /// Starts a new file at `path`, with these trials.
+  /// Creates a new file at `path` with these trials.
   TrialLog(const std::string& path, const std::string& key, const std::vector<Trial>& trials);
-  /// Goes on with an existing one; cuts off a torn end.
+  /// Opens an existing file for appending; removes a truncated last line.
   explicit TrialLog(const std::string& path);
   ~TrialLog();
   TrialLog(const TrialLog&) = delete;
   TrialLog& operator=(const TrialLog&) = delete;
 
-  /// InputError when the disk takes no more.
+  /// InputError if writing fails.
   void append(const Trial& trial);
   void synchronise() const;
 
   struct Content {
     std::string key;
     std::vector<Trial> trials;
-    std::size_t bytes = 0;  ///< of the whole lines
+    std::size_t bytes = 0;  ///< of the complete lines
   };
   static Content read(const std::string& path);
 

@@ -17,7 +17,7 @@ namespace cambium::tune {
 
 namespace {
 
-/// The number that a key has, whether it was written or, in a resolved deck, filled in.
+/// Value of a key, whether given or, in a resolved deck, a default.
 double number_at(const deck::Node& value, double otherwise) {
   return value.is_scalar() ? parse_number(value.text()).value_or(otherwise) : otherwise;
 }
@@ -50,7 +50,8 @@ void TuneTask::Params::describe(deck::Describe<Params>& d) {
   d.check(problem_of);
 }
 
-/// Genomes that pick the same deck are the same trial: decisions inside an alternative that is not picked do not count.
+/// Genomes that lead to the same deck are the same trial: decisions inside an alternative that was not chosen do not
+/// count.
 SearchSpace TuneTask::Params::space() const {
   SearchSpace out;
   for (const auto& d : train.decisions) out.choices.push_back(static_cast<int>(d.list.size()));
@@ -84,7 +85,7 @@ void TuneTask::examine(Check& check) {
   const deck::Node first = params_.train.at(std::vector<int>(params_.train.decisions.size(), 0));
   const auto keys = deck::read<train::Train::Params>(first, check.context().registry);
   deck::about_key("", "train", [&] { train::examine_training(keys, first, check); });
-  check.stage().promises.clear();  // those of one training
+  check.stage().promises.clear();  // those of a single training
   check.stage().seconds.reset();
   for (const char* name : {"trials.csv", "journal.h5", "best.yaml", "best/"}) check.will_write({name});
 }
@@ -108,7 +109,7 @@ Task::Outcome TuneTask::run(Context& context) {
   return Outcome::done;
 }
 
-/// How was searched; what the best rests on stands in best/cite.bib.
+/// Publications of the search strategy; those of the best model are in best/cite.bib.
 std::vector<Citation> TuneTask::citations() const { return search_citations(params_.strategy); }
 
 }  // namespace cambium::tune

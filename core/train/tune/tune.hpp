@@ -7,8 +7,8 @@
 
 namespace cambium::tune {
 
-/// The stage `tune`: a stage `train`, of any network of any plugin, some of whose keys are `!choice [a, b, ...]`; the
-/// alternatives that validate best are found by the same search as networks of the SC20 space.
+/// The stage `tune`: a stage `train`, of any network of any plugin, with keys of the form `!choice [a, b, ...]`; the
+/// alternatives with the best validation are found by the same search as networks of the SC20 space.
 class TuneTask : public Task, public Checked {
  public:
   struct Params : SearchKeys {
@@ -35,11 +35,11 @@ class TuneTask : public Task, public Checked {
   std::vector<std::string> files_;
 };
 
-/// Folder of a trial inside that of the stage: trials/0007.
+/// Folder of a trial within the stage's folder: trials/0007.
 std::string trial_folder(const Context& context, std::int64_t number);
 
-/// Trains what one genome picks, all ranks of a group together, in a folder of its own with its own log. The reward is
-/// the least measure of the validation with the sign turned; of several models (`models`), the mean.
+/// Trains the network of one genome, all ranks of a group together, in a separate folder with its own log. The reward
+/// is the lowest validation measure with the sign reversed; for several models (`models`), the mean.
 class TrainEvaluator {
  public:
   TrainEvaluator(const TuneTask::Params& params, Context& context, Comm& group)
@@ -53,8 +53,8 @@ class TrainEvaluator {
   Comm& group_;
 };
 
-/// On rank 0: trials.csv, best.yaml (a deck that trains the best again), the best trial's folder as `best`, and what
-/// was found. Folders of all but the `keep` best trials go away. InputError when no trial succeeded.
+/// On rank 0: writes trials.csv, best.yaml (a deck that trains the best again), the best trial's folder as `best`, and
+/// the results. Deletes the folders of all but the `keep` best trials. InputError if no trial succeeded.
 void write_tune_results(const TuneTask::Params& params, const std::vector<Trial>& trials, const SearchReport& report,
                         Context& context);
 

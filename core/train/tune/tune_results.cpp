@@ -19,7 +19,7 @@ namespace {
 
 using Decisions = std::vector<deck::Decision>;
 
-/// Does the decision count, with every alternative around it picked?
+/// True if the decision has an effect: every alternative around it was chosen.
 bool counts(const Decisions& decisions, const Genome& genome, std::size_t k) {
   for (int w = decisions[k].within, a = decisions[k].alternative; w >= 0;
        a = decisions[w].alternative, w = decisions[w].within)
@@ -31,7 +31,7 @@ std::string picked(const Decisions& decisions, const Genome& genome, std::size_t
   return counts(decisions, genome, k) ? deck::to_line(decisions[k].list[genome[k]]) : "-";
 }
 
-/// "train.network.neuron" without what all share.
+/// "train.network.neuron" without the common prefix.
 std::string short_path(const deck::Decision& d) {
   const auto at = d.list.path().find("train.");
   return at == std::string::npos ? d.list.path() : d.list.path().substr(at + 6);
@@ -50,7 +50,7 @@ std::string table(const Decisions& decisions, const std::vector<Trial>& trials) 
   return out + "\n";
 }
 
-/// A deck of one stage that trains what was picked.
+/// A deck of one stage that trains the chosen alternatives.
 std::string deck_of(const deck::Node& train, const Context& context) {
   std::vector<deck::Node::Entry> entries = {
       {"run", deck::Node::map(
@@ -62,7 +62,7 @@ std::string deck_of(const deck::Node& train, const Context& context) {
   return deck::to_yaml(deck::Node::map(std::move(entries)));
 }
 
-/// For every alternative: how many evaluated trials had it, their least error and their median.
+/// Reports for every alternative how many evaluated trials had it, their lowest error and their median.
 void report_alternatives(const Decisions& decisions, const std::vector<const Trial*>& ranked, Log& log) {
   log.info(fmt::format("{:<44}{:>8}{:>14}{:>14}", "alternative", "trials", "least error", "median error"));
   for (std::size_t k = 0; k < decisions.size(); ++k)

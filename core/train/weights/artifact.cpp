@@ -44,7 +44,7 @@ static TensorRef shaped(TensorRef values, const std::vector<std::int64_t>& shape
   return values;
 }
 
-/// Numbers that lie on the grid.
+/// Writes values that are on the grid.
 static void write_on_grid(io::File& file, const std::string& name, const ParameterInfo& info,
                           std::span<const float> values, const Grid& grid) {
   std::vector<std::uint8_t> packed(grid.bytes(std::ssize(values)));
@@ -58,7 +58,7 @@ static void write_on_grid(io::File& file, const std::string& name, const Paramet
   file.dataset(name).set_attribute("scale_factor", grid.step);
 }
 
-/// Numbers of one parameter; on `grid` unless that is null.
+/// Writes the values of one parameter; on `grid` unless it is null.
 static void write_tensor(io::File& file, const ParameterInfo& info, const TensorRef& values, const Grid* grid) {
   const std::string name = "/weights/" + info.name;
   if (grid) {
@@ -70,7 +70,7 @@ static void write_tensor(io::File& file, const ParameterInfo& info, const Tensor
   });
 }
 
-/// For each tensor its grid; null where it has none.
+/// For each tensor its grid, or null.
 static std::vector<const Grid*> grids_of(const FlatLayout& layout, std::span<const Grid> grids) {
   std::vector<const Grid*> out;
   std::size_t matrix = 0;
@@ -119,7 +119,7 @@ void write_artifact_in_parts(const std::string& path, const ArtifactInfo& info, 
   std::optional<io::AtomicFile> target;
   std::optional<io::File> file;
   std::exception_ptr refused;
-  // What the disk refuses is said once the other ranks are through with their messages.
+  // Write errors are reported once the other ranks have completed their communication.
   const auto keep_problem = [&](auto&& write) {
     if (!context.comm.root() || refused) return;
     try {
@@ -176,12 +176,12 @@ static ArtifactInfo read_info(const io::File& file) {
   return info;
 }
 
-/// For the numbers that an array holds.
+/// Shape of the values stored in an array.
 static std::vector<std::int64_t> shape_of(const io::Dataset& array) {
   return array.has_attribute("shape") ? array.attribute<std::vector<std::int64_t>>("shape") : array.shape();
 }
 
-/// Names written by write_on_grid().
+/// Reads values written by write_on_grid().
 static Grid read_on_grid(const io::Dataset& array, std::span<float> values) {
   const Grid grid{array.has_attribute("shape") ? 1 : 127, array.attribute<float>("scale_factor")};
   if (!grid.ternary()) {
@@ -209,7 +209,7 @@ static io::Dataset array_of(const io::File& file, const ParameterInfo& info) {
   return file.dataset(name);
 }
 
-/// Returns the grid on which a matrix lies, if it does.
+/// Reads a tensor and returns its grid, if it has one.
 static std::optional<Grid> read_tensor(const io::File& file, const ParameterInfo& info, const TensorRef& view) {
   const auto array = array_of(file, info);
   if (!array.has_attribute("scale_factor")) {
@@ -224,7 +224,7 @@ static std::optional<Grid> read_tensor(const io::File& file, const ParameterInfo
   return read_on_grid(array, {static_cast<float*>(view.data), static_cast<std::size_t>(view.elements())});
 }
 
-/// Returns the grids on which matrices lie.
+/// Reads all weights and returns the grids of matrices.
 static std::vector<Grid> read_weights(const io::File& file, FlatBuffer& weights) {
   const auto views = weights.views();
   const auto& tensors = weights.layout().tensors();
@@ -234,7 +234,7 @@ static std::vector<Grid> read_weights(const io::File& file, FlatBuffer& weights)
   return grids;
 }
 
-/// The same without the numbers, once the arrays are seen to be those of the layout.
+/// The same without the values; checks that the arrays match the layout.
 static std::vector<Grid> grids_in_file(const io::File& file, const FlatLayout& layout) {
   std::vector<Grid> grids;
   for (const auto& tensor : layout.tensors()) {
@@ -253,7 +253,7 @@ void fill_from_file(const std::string& path, const FlatLayout& layout, std::span
   });
 }
 
-/// All but the weights and tables.
+/// Reads everything except weights and tables.
 static LoadedModel read_head(const io::File& file, const std::string& path, Context& context) {
   LoadedModel out;
   out.info = read_info(file);
@@ -274,7 +274,7 @@ LoadedModel load_artifact(const std::string& path, Context& context) {
     out.info.grids = read_weights(file, out.weights);
     if (const UsesTables* user = out.network->traits().tables) {
       TableKeys keys;
-      keys.optimizer = TableKeys::Rule::sgd;  // no states
+      keys.optimizer = TableKeys::Rule::sgd;  // stateless
       out.tables = make_tables(user->tables(), keys, out.network->dtype(), context);
       out.tables->read(file, Tables::For::model);
     }
@@ -360,14 +360,14 @@ void StoredModules::forward(const std::function<void(const Pass&)>& use) const {
   use({views, {}, ReadyCallback(none, read, none, release)});
 }
 
-/// Files and folders among the texts of a YAML value, by their full paths; what follows '#' is kept, since it names a
-/// part of a file.
+/// Collects files and folders among the scalars of a YAML value, by full path; the part after '#' is kept, since it
+/// names a part of a file.
 static void collect_files(const YAML::Node& node, std::set<std::string>& out) {
   if (node.IsScalar()) {
     const auto text = node.Scalar();
     const auto path = text.substr(0, text.rfind('#'));
     std::error_code none;
-    if (path.find('/') == std::string::npos && path.find('.') == std::string::npos) return;  // a type or a number
+    if (path.find('/') == std::string::npos && path.find('.') == std::string::npos) return;  // a type or a value
     if (std::filesystem::exists(path, none))
       out.insert(std::filesystem::weakly_canonical(path).string() + text.substr(path.size()));
   } else {
@@ -381,7 +381,7 @@ static std::set<std::string> files_of(const std::string& yaml) {
   return out;
 }
 
-/// True if two data sets are different samples of the same files: the ends of `range` do not overlap.
+/// True if two data sets are different samples of the same files: their `range` values do not overlap.
 static bool apart(const std::string& one, const std::string& other) {
   if (one.empty() || other.empty()) return false;
   const YAML::Node a = YAML::Load(one), b = YAML::Load(other);

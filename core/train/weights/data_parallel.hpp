@@ -6,7 +6,7 @@
 
 namespace cambium::train {
 
-/// What training by data parallelism holds beside the weights: their layout, gradients with the sum over ranks, states.
+/// Data of data-parallel training in addition to the weights: their layout, gradients with their reducer, states.
 struct DataParallel {
   /// Collective.
   DataParallel(const ReduceParams& reduce, const Comm& comm, const Network& network, const Optimizer& optimizer);
@@ -18,7 +18,7 @@ struct DataParallel {
   std::vector<TensorRef> views;  ///< of the gradients
   std::vector<FlatBuffer> states;
 
-  /// Views of the states, as an optimizer and a snapshot take them.
+  /// Views of the states, for an optimizer or a snapshot.
   std::vector<FlatBuffer> state_views() const;
 };
 

@@ -40,7 +40,7 @@ void DeviceBuffer::bring(const FlatBuffer& host) {
   Kokkos::deep_copy(
       ExecSpace(), memory_->bytes,
       Kokkos::View<const char*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(bytes_of(view), memory_->bytes.extent(0)));
-  ExecSpace().fence();  // the host's memory is the caller's
+  ExecSpace().fence();  // the host memory belongs to the caller
 }
 
 void DeviceBuffer::fetch(FlatBuffer& host) const {

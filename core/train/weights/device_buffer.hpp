@@ -7,12 +7,11 @@
 
 namespace cambium::train {
 
-/// A FlatBuffer's like in the memory of the kernels, zeros at first. The layout must outlive it. Empty where it was
-/// made of nothing.
+/// Device counterpart of FlatBuffer, initially zero. The layout must outlive it. Empty if default-constructed.
 class DeviceBuffer {
  public:
   DeviceBuffer();
-  /// `label` names it where copies are counted.
+  /// `label` identifies it in the statistics of copies.
   DeviceBuffer(const std::string& label, const FlatLayout& layout, DType dtype);
   ~DeviceBuffer();
   DeviceBuffer(DeviceBuffer&&) noexcept;
@@ -20,13 +19,13 @@ class DeviceBuffer {
 
   explicit operator bool() const { return memory_ != nullptr; }
   void* data() const;
-  /// As FlatBuffer::views(), of the device.
+  /// Like FlatBuffer::views(), for device memory.
   std::vector<TensorRef> views() const;
 
   void bring(const FlatBuffer& host);
-  /// Waits for the kernels before, and comes back when the host may read.
+  /// Waits for preceding kernels and the copy to the host.
   void fetch(FlatBuffer& host) const;
-  FlatBuffer fetched() const;  ///< empty of an empty one
+  FlatBuffer fetched() const;  ///< empty if this is empty
   void copy_from(const DeviceBuffer& other);
   void zero();
 

@@ -65,7 +65,7 @@ std::vector<DeviceSteps::StepLoss> DeviceSteps::losses() {
                     Kokkos::View<double*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(sums_->host.data(), read),
                     Kokkos::subview(sums_->numbers, std::make_pair(std::size_t{0}, read)));
   ExecSpace().fence();
-  // As TrainingStep::gradient() does for one step: a row for each slice of all ranks, filled by one of them.
+  // Like TrainingStep::gradient() for one step: a row for each slice of all ranks, filled by one of them.
   const std::size_t rows = slices * static_cast<std::size_t>(comm_.size()) * terms_;
   std::vector<TermSum> table(past_.size() * rows);
   for (std::size_t p = 0; p < past_.size(); ++p)

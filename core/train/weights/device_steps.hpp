@@ -12,36 +12,36 @@
 
 namespace cambium::train {
 
-/// Part of one rank in a global batch on the device.
+/// Local part of a global batch on the device.
 struct DeviceShare {
-  std::vector<DeviceSlice> slices;    ///< may be empty; as many on every rank and in every step
-  std::vector<std::int64_t> numbers;  ///< of these slices among those of all ranks
+  std::vector<DeviceSlice> slices;    ///< may be empty; the same number on every rank and in every step
+  std::vector<std::int64_t> numbers;  ///< indices of these slices among those of all ranks
 };
 
-/// Gradients of a training on the device: its samples lie there, and the losses of past steps until somebody asks.
+/// Gradients of a training on the device: stores its samples, and the losses of past steps until they are requested.
 class DeviceSteps {
  public:
-  /// For a network that is a TrainsOnDevice; with weights that lie there. All outlive this.
+  /// For a network that TrainsOnDevice, with weights on the device. All arguments must outlive this.
   DeviceSteps(Network& network, Weights& weights, const Comm& comm, Timing& timing);
   ~DeviceSteps();
 
-  /// Brings all samples to the device, where they take no more than `most_bytes`.
+  /// Copies all samples to the device if they take at most `most_bytes`.
   void bring_samples(Dataset& data, double most_bytes = 4e9);
   bool resident() const { return resident_; }
-  /// This rank's slices of a batch of resident samples. The order of an epoch crosses once.
+  /// This rank's slices of a batch of resident samples. The order of an epoch is copied once.
   std::vector<DeviceSlice> slices(const BatchNumbers& batch);
 
-  /// Collective. Leaves the sum of the gradients of all slices in the weights. On one rank nothing is waited for.
+  /// Collective. Leaves the sum of the gradients of all slices in the weights. Asynchronous on one rank.
   void start(const DeviceShare& share, std::vector<double> term_weights, std::int64_t step);
 
-  /// For a step that was started.
+  /// Loss of one step.
   struct StepLoss {
     std::int64_t step;
     Loss loss;
   };
-  /// Collective. Of all steps since the last call, in their order; waits for them.
+  /// Collective. Losses of all steps since the last call, in order; waits for them.
   std::vector<StepLoss> losses();
-  /// No step may be started before losses() was asked for: a training that went astray is to be noticed in time.
+  /// True if losses() must be called before the next step; limits the delay in detecting a diverged training.
   bool full() const { return std::ssize(past_) >= most_past; }
   static constexpr std::int64_t most_past = 128;
 
@@ -49,7 +49,7 @@ class DeviceSteps {
   struct Past {
     std::int64_t step;
     std::vector<double> term_weights;
-    std::vector<std::int64_t> numbers;  ///< of the slices
+    std::vector<std::int64_t> numbers;  ///< indices of the slices
     std::vector<double> counts;         ///< slices x terms
   };
   struct Sums;

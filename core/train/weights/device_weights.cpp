@@ -9,7 +9,7 @@
 namespace cambium::train {
 
 struct DeviceWeights::Small {
-  View<std::uint8_t*> decays;  ///< of each 16 numbers, which tensors begin at multiples of
+  View<std::uint8_t*> decays;  ///< for each block of 16 elements, to which tensors are aligned
   View<double*> square;
 };
 
@@ -45,7 +45,7 @@ DeviceWeights::DeviceWeights(const ReduceParams& reduce, const std::optional<Ave
 
 DeviceWeights::~DeviceWeights() = default;
 
-/// Optimizers with a form for the device begin with zeros.
+/// Optimizers with a device form have zero initial states.
 void DeviceWeights::start(const Use& fill) {
   FlatBuffer host(layout_, weights_type_);
   fill(host);
@@ -53,7 +53,7 @@ void DeviceWeights::start(const Use& fill) {
   if (averaging_) average_.bring(host);
 }
 
-/// Finished parts stay on the device, and go nowhere before all of them are there.
+/// Gradients stay on the device; nothing is sent before all of them are complete.
 Pass DeviceWeights::pass() {
   any_ = true;
   return {weight_views_, gradient_views_, [](int) {}};

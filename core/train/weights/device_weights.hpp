@@ -5,13 +5,12 @@
 
 namespace cambium::train {
 
-/// Whole weights in the memory of the kernels, with their gradients, the optimizer's states, their average and the best
-/// ones. pass() hands out views of that memory; the first slice with samples writes over the gradients that are
-/// there, later ones add. On one rank update() starts one kernel, and one more to bound the norm, and waits for
-/// nothing.
+/// Replicated weights in device memory, with their gradients, the optimizer's states, the average and the best weights.
+/// pass() returns views of that memory; the first slice with samples overwrites the gradients, later ones add. On one
+/// rank update() launches one kernel, and another one to bound the norm, asynchronously.
 class DeviceWeights : public Weights {
  public:
-  /// Collective. The optimizer must outlive this. It has a form for the device: see device_form_of().
+  /// Collective. The optimizer must outlive this and have a device form: see device_form_of().
   DeviceWeights(const ReduceParams& reduce, const std::optional<Average>& average, const Comm& comm,
                 const Network& network, Optimizer& optimizer);
   ~DeviceWeights() override;
@@ -25,7 +24,7 @@ class DeviceWeights : public Weights {
   Pass pass() override;
   void skip() override {}
   void finish() override;
-  /// The norm stays on the device: NaN.
+  /// The norm stays on the device: returns NaN.
   double update(const StepNumbers& numbers) override;
   void whole(const Use& use) override;
   void keep_best() override;
@@ -46,13 +45,13 @@ class DeviceWeights : public Weights {
   DeviceBuffer weights_, gradients_, average_, best_;
   std::vector<DeviceBuffer> states_;
   std::vector<TensorRef> weight_views_, gradient_views_;
-  bool any_ = false;   ///< slices with samples in this step
-  FlatBuffer summed_;  ///< gradients on their way between ranks
-  struct Small;        ///< which numbers decay, and the norm
+  bool any_ = false;   ///< this step had slices with samples
+  FlatBuffer summed_;  ///< gradients in the reduction over ranks
+  struct Small;        ///< flags of weight decay, and the norm
   std::unique_ptr<Small> small_;
 };
 
-/// The optimizer's form for the device; null where it has none.
+/// The optimizer's device form; null if it has none.
 const StepsOnDevice* device_form_of(const Optimizer& optimizer);
 
 }  // namespace cambium::train

@@ -107,7 +107,7 @@ void DirectTensors::take(const FlatBuffer& whole, std::span<const double> steps)
   put(whole, &Tensor::kept);
 }
 
-/// First weights are rounded to the nearest; those that lie on the grid already are not changed by that.
+/// Initial weights are rounded to nearest, which does not change those already on the grid.
 void DirectTensors::put(const FlatBuffer& whole, Block Tensor::*which) {
   for (std::size_t k = 0; k < tensors_.size(); ++k) {
     Tensor& t = tensors_[k];

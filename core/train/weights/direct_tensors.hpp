@@ -13,7 +13,7 @@
 
 namespace cambium::train {
 
-/// Direct quantized training, as a deck says it.
+/// Keys of direct quantised training.
 struct DirectParams {
   enum class Weights { int8, ternary };
   enum class Rounding { stochastic, nearest };
@@ -24,26 +24,26 @@ struct DirectParams {
   Grid grid() const { return {weights == Weights::ternary ? 1 : 127, 0.0f}; }
 };
 
-/// InputError when the network has no linear layers, names no modules, is not float32, or the optimizer needs whole
+/// InputError if the network has no linear layers, no modules or is not float32, or if the optimizer needs complete
 /// tensors.
 void require_direct(const Network& network, const Optimizer& optimizer);
 
-/// Weights of a network of which the matrices of linear layers (ParameterInfo::linear) are kept in 8 or 2 bits and
-/// nowhere else: each step brings one matrix at a time to float32, changes it and rounds it back at random, so that
-/// small changes are kept in the mean (direct quantized training, Zhao et al., arXiv 2412.04787). Before a module is
-/// used its matrices are unpacked into a window that is freed after it. The step of a matrix's grid follows from the
-/// mean magnitude of its first weights and stays: that magnitude itself for ternary weights (as in BitNet b1.58),
-/// `range` times it / 127 for 8 bits. Rounding is addressed by (seed, tensor, step, element): ranks that step with the
-/// same gradients keep the same weights. Other tensors stay in float32.
+/// Direct quantised training (Zhao et al., arXiv 2412.04787): matrices of linear layers (ParameterInfo::linear) are
+/// stored only in 8 or 2 bits. Each step converts one matrix at a time to float32, updates it and rounds it back
+/// stochastically, so small changes are preserved on average. Before a module is used, its matrices are unpacked into a
+/// window that is freed afterwards. The step of a matrix's grid follows from the mean magnitude of its initial weights
+/// and is fixed: that magnitude for ternary weights (as in BitNet b1.58), `range` times it / 127 for 8 bits. Rounding
+/// is addressed by (seed, tensor, step, element): ranks with the same gradients keep the same weights. Other tensors
+/// stay in float32.
 class DirectTensors {
  public:
-  /// InputError as require_direct() says.
+  /// InputError as require_direct().
   DirectTensors(const DirectParams& params, const Network& network, const Optimizer& optimizer,
                 const FlatLayout& layout, std::uint64_t seed);
 
-  /// First weights, which set the grids.
+  /// Sets the initial weights, which determine the grids.
   void start(const FlatBuffer& whole);
-  /// Weights that lie on these grids, by tensor in order (linear ones alone), as steps() gave them.
+  /// Sets weights that are on grids with these steps, in tensor order (linear ones only), as returned by steps().
   void take(const FlatBuffer& whole, std::span<const double> steps);
   void take_best(const FlatBuffer& whole);
   std::vector<double> steps() const;
@@ -55,20 +55,20 @@ class DirectTensors {
   void open(int module);
   void close(int module);
 
-  /// One optimizer step on all weights. Returns the share of numbers in linear layers that changed.
+  /// One optimizer step on all weights. Returns the fraction of values in linear layers that changed.
   double step(Optimizer& optimizer, FlatBuffer& gradients, std::span<FlatBuffer> states, double rate,
               std::int64_t step);
 
-  /// How many numbers in linear layers the last step changed.
+  /// Number of values in linear layers that the last step changed.
   std::int64_t changed() const { return changed_; }
 
-  /// Everything in float32 for a short time: validation, checkpoints, export.
+  /// Copies everything to float32, for validation, checkpoints and export.
   void copy_to(FlatBuffer& whole) const;
   void keep_best();
   void copy_best_to(FlatBuffer& whole) const;
 
   MemoryLedger& memory() { return memory_; }
-  /// Table of what is held, by allocation, beside bits x parameters.
+  /// Table of allocated memory, compared with bits x parameters.
   std::vector<std::string> memory_report() const;
   std::int64_t linear_numbers() const { return linear_numbers_; }
 
@@ -78,7 +78,7 @@ class DirectTensors {
     int module = 0;
     Grid grid;
     Block kept, best, window;            ///< packed, or float32
-    std::unique_ptr<FlatLayout> layout;  ///< of this tensor alone
+    std::unique_ptr<FlatLayout> layout;  ///< only of this tensor
   };
   std::int64_t elements(std::size_t k) const { return layout_.tensors()[k].elements; }
   std::span<std::byte> bytes(Block& block) const { return {block.data(), static_cast<std::size_t>(block.bytes())}; }

@@ -6,11 +6,11 @@
 
 namespace cambium::train {
 
-/// Direct quantised training on ranks that all hold the same few bits. Files hold weights in float32, which lie on the
-/// grids, and the grids' steps.
+/// Direct quantised training with low-bit weights replicated on all ranks. Files contain the weights in float32, with
+/// values on the grids, and the grids' steps.
 class DirectWeights : public Weights {
  public:
-  /// Collective. The optimizer must outlive this. `seed`: of rounding. InputError as require_direct() says.
+  /// Collective. The optimizer must outlive this. `seed`: for rounding. InputError as require_direct().
   DirectWeights(const DirectParams& direct, const ReduceParams& reduce, std::uint64_t seed, const Comm& comm,
                 const Network& network, Optimizer& optimizer);
 

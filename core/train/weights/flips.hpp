@@ -9,7 +9,7 @@
 
 namespace cambium::train {
 
-/// How many of this rank's direct weights change in a step: since the last line of the log, and in the last step.
+/// Number of this rank's direct weights that change in a step: since the last row of the log, and in the last step.
 struct Flips {
   double window = 0.0, last = 0.0;
 
@@ -20,7 +20,7 @@ struct Flips {
   static std::vector<io::Column> columns() {
     return {{"flips", "", "share of direct weights that change in a step, mean since the last row"}};
   }
-  /// The figure of that column, and a new window. `share_of` makes a share of all direct weights of a number of them.
+  /// Value of that column; starts a new window. `share_of` converts a number to a fraction of all direct weights.
   template <class ShareOf>
   std::vector<double> figures(std::int64_t steps, ShareOf&& share_of) {
     const double share = share_of(window) / static_cast<double>(steps);

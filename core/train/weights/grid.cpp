@@ -7,7 +7,7 @@
 
 namespace cambium::train {
 
-/// Whole number k of what is packed.
+/// Integer k of the packed values.
 static int number_at(const Grid& grid, std::span<const std::byte> packed, std::size_t k) {
   if (!grid.ternary()) return static_cast<std::int8_t>(packed[k]);
   return (static_cast<int>(packed[k / 4]) >> 2 * (k % 4) & 3) - 1;

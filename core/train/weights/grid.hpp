@@ -8,7 +8,7 @@
 
 namespace cambium::train {
 
-/// Numbers -limit, ..., limit times a step, packed: one byte each (limit 127) or four to a byte (limit 1).
+/// Values -limit, ..., limit times a step, packed: one byte each (limit 127) or four to a byte (limit 1).
 struct Grid {
   int limit = 127;
   float step = 0.0f;
@@ -17,15 +17,15 @@ struct Grid {
   std::int64_t bytes(std::int64_t n) const { return ternary() ? (n + 3) / 4 : n; }
 };
 
-/// The steps of grids with this limit; empty where there are none, or others.
+/// Steps of grids with this limit; empty if there are none, or different ones.
 std::vector<double> steps_on(std::span<const Grid> grids, int limit);
 
-/// packed -> numbers.
+/// Converts packed values to float.
 void unpack_grid(const Grid& grid, std::span<const std::byte> packed, std::span<float> values);
 
-/// Numbers onto the grid, in place of what `packed` held; beyond its ends they are cut. At random without bias (up to
-/// 2^-17 of a step), by numbers of the address and the element alone; to the nearest with `nearest`. `address.first`
-/// may be any element of the tensor. Returns how many changed.
+/// Rounds values to the grid, overwriting `packed`, and clips them to its range. Stochastic without bias (up to 2^-17
+/// of a step), by random numbers of the address and the element only; or to nearest with `nearest`. `address.first` may
+/// be any element of the tensor. Returns how many changed.
 std::int64_t round_onto_grid(const Grid& grid, std::span<const float> values, const lowp::RoundingAddress& address,
                              bool nearest, std::span<std::byte> packed);
 

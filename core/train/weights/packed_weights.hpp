@@ -9,30 +9,30 @@
 
 namespace cambium::train {
 
-/// Where the numbers of a flat layout lie when the matrices of linear layers (ParameterInfo::linear) are packed on
-/// grids, tensor after tensor in the layout's order, and all others are float32; padding takes no bytes. Every matrix
-/// has a grid of its own. Parts may begin and end at multiples of four elements, and at the ends of tensors.
+/// Byte layout of a flat layout with the matrices of linear layers (ParameterInfo::linear) packed on grids, tensor
+/// after tensor in the layout's order, and all others in float32; padding takes no bytes. Every matrix has its own
+/// grid. Parts may begin and end at multiples of four elements, and at the ends of tensors.
 class PackedWeights {
  public:
-  /// `grid` says the kind of all grids. The layout must outlive it.
+  /// `grid` determines the kind of all grids. The layout must outlive it.
   PackedWeights(const FlatLayout& layout, const Grid& grid);
 
-  /// Bytes in front of this element of the layout.
+  /// Offset in bytes of this element of the layout.
   std::int64_t byte_of(std::int64_t element) const;
 
-  /// Steps of the grids from the mean magnitude of each matrix: that itself for ternary grids, `range` times it / 127
-  /// for 8 bits.
+  /// Sets the steps of the grids from the mean magnitude of each matrix: equal to it for ternary grids, `range` times
+  /// it / 127 for 8 bits.
   void fix_grids(const FlatBuffer& whole, double range);
-  /// The same of tensor k alone, which holds these values.
+  /// The same for tensor k only, given its values.
   void fix_grid(std::size_t k, std::span<const float> values, double range);
-  /// For the linear tensors in the network's order.
+  /// Steps of the grids of linear tensors, in the network's order.
   std::vector<double> steps() const;
   void set_steps(std::span<const double> steps);
 
-  /// Elements [begin, end) of the layout from and to their bytes; padding is zero.
+  /// Converts elements [begin, end) of the layout from or to their bytes; padding is zero.
   void unpack(std::span<const std::byte> from, std::int64_t begin, std::int64_t end, float* to) const;
-  /// Rounds as DirectTensors does, by (seed, tensor, step, element), or to the nearest. Returns how many numbers on
-  /// grids changed.
+  /// Rounds as DirectTensors does, by (seed, tensor, step, element), or to nearest. Returns how many values on grids
+  /// changed.
   std::int64_t pack(const float* from, std::int64_t begin, std::int64_t end, std::uint64_t seed, std::int64_t step,
                     bool nearest, std::span<std::byte> to) const;
 
@@ -43,7 +43,7 @@ class PackedWeights {
  private:
   struct Piece {
     std::size_t tensor;
-    std::int64_t first, begin, count;  ///< element of the tensor; element of the part; how many
+    std::int64_t first, begin, count;  ///< element of the tensor; element of the part; number of elements
     std::size_t byte, bytes;           ///< within the part
   };
   template <class F>
@@ -52,8 +52,8 @@ class PackedWeights {
 
   const FlatLayout& layout_;
   std::vector<Grid> grids_;          ///< by tensor
-  std::vector<std::size_t> order_;   ///< tensors by their place in the layout
-  std::vector<std::int64_t> first_;  ///< first byte of each of these, and the end
+  std::vector<std::size_t> order_;   ///< tensors in the order of the layout
+  std::vector<std::int64_t> first_;  ///< first byte of each of these tensors, and the end
   std::int64_t linear_numbers_ = 0;
 };
 

@@ -69,7 +69,7 @@ void ResidentRows::bring(std::int64_t first, std::int64_t count, const void* hos
   const auto n = static_cast<std::size_t>(count) * m.row_bytes();
   Kokkos::deep_copy(ExecSpace(), Kokkos::subview(m.bytes, std::make_pair(begin, begin + n)),
                     OfHost<char>(static_cast<const char*>(host), n));
-  ExecSpace().fence();  // the host's memory is the caller's
+  ExecSpace().fence();  // the host memory belongs to the caller
 }
 
 void ResidentRows::gather(const std::int32_t* rows, std::int64_t count, void* into) const {

@@ -63,7 +63,7 @@ static std::vector<double> numbers_of(std::string_view bytes, F&& value) {
   return out;
 }
 
-/// Bytes of a number.
+/// Bytes per value.
 static std::uint64_t width_of(const std::string& type) {
   if (type == "F64" || type == "I64") return 8;
   if (type == "F32" || type == "I32") return 4;
@@ -133,7 +133,7 @@ Safetensors read_safetensors(const std::string& path) {
 
 namespace {
 
-/// The name and the shape that PyTorch gives a parameter, and whether its axes are exchanged.
+/// PyTorch's name and shape of a parameter; true if its axes are exchanged.
 struct TorchForm {
   std::string name;
   std::vector<std::int64_t> shape;
@@ -151,7 +151,7 @@ TorchForm torch_form(const std::string& type, const ParameterInfo& info) {
   return out;
 }
 
-/// Place in an array of shape (rows, columns) of element k of its transpose.
+/// Position in an array of shape (rows, columns) of element k of its transpose.
 std::size_t place_in(const TorchForm& form, std::size_t k) {
   if (!form.transposed) return k;
   const auto rows = static_cast<std::size_t>(form.shape[1]), columns = static_cast<std::size_t>(form.shape[0]);

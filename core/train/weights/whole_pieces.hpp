@@ -4,10 +4,10 @@
 
 namespace cambium::train {
 
-/// Files of weights that every rank holds whole: each rank writes an equal part of them.
+/// Files of replicated weights: each rank writes an equal part of them.
 class WholePieces : public InPieces {
  public:
-  /// Of `ranks` this is `rank`. The snapshot outlives this.
+  /// For rank `rank` of `ranks`. The snapshot must outlive this.
   WholePieces(Snapshot& snapshot, std::span<const Optimizer::StateInfo> states, int rank, int ranks);
 
   std::vector<io::SharedArray> arrays(bool with_best) const override;
@@ -19,7 +19,7 @@ class WholePieces : public InPieces {
  private:
   struct Piece {
     std::size_t tensor;
-    io::Extent inside, extent;  ///< of the tensor; of files
+    io::Extent inside, extent;  ///< of the tensor; of the files
   };
   std::vector<Piece> pieces(io::Extent part) const;
   FlatBuffer& buffer(const io::SharedArray& array);

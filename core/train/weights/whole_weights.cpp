@@ -60,7 +60,7 @@ Snapshot WholeWeights::save(bool with_best) {
   return out;
 }
 
-/// Files are read into place.
+/// Reads files in place.
 void WholeWeights::load(const std::function<void(Snapshot&)>& read) {
   make_best();
   Snapshot in = save(false);

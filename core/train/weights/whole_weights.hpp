@@ -3,7 +3,7 @@
 
 namespace cambium::train {
 
-/// Weights in the network's precision, all of them on every rank, and where asked for their moving average.
+/// Replicated weights in the network's precision, optionally with their moving average.
 class WholeWeights : public Weights {
  public:
   /// Collective. The optimizer must outlive this.
@@ -28,7 +28,7 @@ class WholeWeights : public Weights {
   void load(const std::function<void(Snapshot&)>& read) override;
 
  private:
-  /// What is validated and exported.
+  /// Weights that are validated and exported.
   FlatBuffer& served();
   void make_best();
 

@@ -7,7 +7,7 @@ namespace cambium::train {
 
 static constexpr int width = 8;
 
-/// `count` of a pack's numbers, in double, in which float loses nothing.
+/// The first `count` values of a pack, in double, which is exact for float.
 template <class T>
 static void exponentials_of_pack(T* x, int count, T shift) {
   double part[width] = {};

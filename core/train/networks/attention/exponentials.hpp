@@ -3,7 +3,7 @@
 
 namespace cambium::train {
 
-/// x[k] becomes e^(x[k] - shift) for n numbers, the same whatever their place. T is double or float.
+/// Replaces x[k] by e^(x[k] - shift) for n values; the result does not depend on their alignment. T is double or float.
 template <class T>
 void exponentials(T* x, std::int64_t n, T shift);
 

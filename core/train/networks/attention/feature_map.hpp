@@ -5,24 +5,24 @@
 
 namespace cambium::train {
 
-/// Whose largest exponent is subtracted in a row of features, so that none overflows.
+/// Rows whose largest exponent is subtracted from a row of features to avoid overflow.
 enum class Reference {
-  row,     ///< its own: a factor of one query, which its output does not know
-  before,  ///< of the row and all before it: the keys that a causal query sees
-  all      ///< of all rows: the keys that any other query sees
+  row,     ///< its own: a factor of one query, which cancels in its output
+  before,  ///< the row and all before it: the keys of a causal query
+  all      ///< all rows: the keys of any other query
 };
 
-/// Positive features of queries and keys, phi(q) . phi(k) being the weight of a key. Row i of `phi` is phi(x_i)
-/// e^(-reference[i]): keys share one reference or tell it, since a maximum of each by itself would change their
+/// Positive features of queries and keys; phi(q) . phi(k) is the weight of a key. Row i of `phi` is phi(x_i)
+/// e^(-reference[i]): keys share one reference or return it, since a separate maximum for each key would change the
 /// weights.
 template <class T>
 class FeatureMap {
  public:
   virtual ~FeatureMap() = default;
   virtual int features() const = 0;
-  /// phi is rows x features(), reference one number for each row; rows of x are `stride` apart.
+  /// phi is rows x features(), reference one value per row; rows of x are `stride` apart.
   virtual void map(const T* x, int stride, int rows, Reference kind, T* phi, T* reference) = 0;
-  /// Adds to by_x (rows `by_stride` apart); references count as constants. `by_phi` is used up.
+  /// Adds to by_x (rows `by_stride` apart); references count as constants. `by_phi` is overwritten.
   virtual void map_backward(const T* x, int stride, int rows, const T* phi, T* by_phi, T* by_x, int by_stride) = 0;
 };
 
@@ -44,7 +44,7 @@ class EluFeatures : public FeatureMap<T> {
 template <class T>
 class PositiveFeatures : public FeatureMap<T> {
  public:
-  /// `features` holds m rows of `width` numbers.
+  /// `features` holds m rows of `width` values.
   PositiveFeatures(int width, std::span<const double> features);
   int features() const override { return features_; }
   void map(const T* x, int stride, int rows, Reference kind, T* phi, T* reference) override;

@@ -10,7 +10,7 @@
 
 namespace cambium::train {
 
-/// Rows of a block of the causal form.
+/// Block size of the causal form, in rows.
 static constexpr int causal_rows = 64;
 
 template <class T>
@@ -128,8 +128,8 @@ void KernelAttention<T>::forward(const HeadRows<const T>& in, T* out, int out_st
   }
 }
 
-/// By the sums of [v, 1] of each row: by_out / total, and -by_out . out / total for the total itself, which does not
-/// change where it is too small to count.
+/// Derivatives by the sums of [v, 1] of each row: by_out / total, and -by_out . out / total for the total itself, or
+/// zero if the total is clamped.
 template <class T>
 void KernelAttention<T>::derivatives_of_sums(const T* kept, const T* by_out, int out_stride) {
   const int p = shape_.positions, n = shape_.width;
@@ -159,7 +159,7 @@ void KernelAttention<T>::derivatives_of_all() {
   host_gemm<T>(false, false, p, n, m, T(1), phi_key_.data(), m, state_.data(), n, T(0), by_values_.data(), n);
 }
 
-/// Forward through the blocks, with the state of the keys before each.
+/// Forward pass over the blocks, with the state of the keys before each.
 template <class T>
 void KernelAttention<T>::causal_by_query() {
   const int p = shape_.positions, m = map_->features(), n = shape_.width + 1;
@@ -178,8 +178,8 @@ void KernelAttention<T>::causal_by_query() {
   }
 }
 
-/// Backward through the blocks; the state holds sum_i e^(last - reference_i) phi(q_i) by_sums_i of the queries behind
-/// the block, `last` being the reference of its last key.
+/// Backward pass over the blocks; the state is sum_i e^(last - reference_i) phi(q_i) by_sums_i of the queries after the
+/// block, `last` being the reference of its last key.
 template <class T>
 void KernelAttention<T>::causal_by_key() {
   const int p = shape_.positions, m = map_->features(), n = shape_.width + 1;

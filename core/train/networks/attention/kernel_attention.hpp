@@ -7,17 +7,17 @@
 
 namespace cambium::train {
 
-/// out_i = sum_j a_ij v_j / sum_j a_ij with a_ij = phi(q_i) . phi(k_j), over the keys that query i sees. Keys enter by
-/// the sums S = sum_j phi(k_j) [v_j, 1] alone, features x (n + 1) numbers, so time and memory grow with the length; the
-/// causal form goes through the rows in blocks, inside which the weights are written out. Features of causal keys refer
-/// to the largest exponent up to their place, and a_ij gets e^(reference_j - reference_i) <= 1: no output depends on
-/// what comes later, not even in rounding. Sums of weights below 1e-12 (double) or 1e-6 (float), to which features
-/// whose largest is near one are lost anyway, count as that.
+/// out_i = sum_j a_ij v_j / sum_j a_ij with a_ij = phi(q_i) . phi(k_j), over the keys that query i attends to. Keys
+/// enter only through the sums S = sum_j phi(k_j) [v_j, 1], features x (n + 1) values, so time and memory are linear in
+/// the length; the causal form processes rows in blocks, inside which weights are explicit. Features of causal keys
+/// refer to the largest exponent up to their position, and a_ij gets e^(reference_j - reference_i) <= 1: no output
+/// depends on later positions, not even in rounding. Sums of weights below 1e-12 (double) or 1e-6 (float) are clamped
+/// to it: they are beyond the precision of features with a maximum near one.
 template <class T>
 class KernelAttention : public Attention<T> {
  public:
   KernelAttention(const HeadShape& shape, std::unique_ptr<FeatureMap<T>> map);
-  /// The output and the sum of weights of each row.
+  /// Stores the output and the sum of weights of each row.
   std::int64_t kept() const override { return static_cast<std::int64_t>(shape_.positions) * (shape_.width + 1); }
   std::int64_t scratch() const override;
   void forward(const HeadRows<const T>& in, T* out, int out_stride, T* kept) override;
@@ -33,11 +33,11 @@ class KernelAttention : public Attention<T> {
   void causal_by_query();
   void causal_by_key();
 
-  /// Weights among the rows of a block, zero where the key comes later; from `left` . `right` over n numbers.
+  /// Weights between the rows of a block, zero for later keys; from `left` . `right` over n values.
   void weights(const T* left, const T* right, int n, int first, int rows, T* out) const;
-  /// Adds the block's keys to the state, which refers to the last key before it.
+  /// Adds the block's keys to the state, which refers to the last key before the block.
   void add_keys(int first, int rows);
-  /// scaled_ = rows of x (n numbers each) times e^(sign (reference of the row - `of`)).
+  /// Sets scaled_ = rows of x (n values each) times e^(sign (reference of the row - `of`)).
   const T* scaled(const T* x, int n, int first, int rows, T of, T sign);
 
   const T* query(int row) const { return phi_query_.data() + static_cast<std::size_t>(row) * features(); }

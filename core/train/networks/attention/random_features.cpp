@@ -9,7 +9,7 @@
 namespace cambium::train {
 namespace {
 
-/// Weights have their parameter's number as the last address; features stand far behind all of those.
+/// Weights use their parameter's index as the last address; features are far above those.
 constexpr std::uint64_t first_address = 1ull << 32;
 
 double dot(const double* a, const double* b, int n) {
@@ -18,7 +18,7 @@ double dot(const double* a, const double* b, int n) {
   return sum;
 }
 
-/// Rows of unit length, each without its part along those before it; twice, as one pass leaves rounding behind.
+/// Gram-Schmidt on rows, with unit lengths; applied twice against rounding errors.
 void orthonormalise(double* rows, int count, int width) {
   for (int row = 0; row < count; ++row) {
     double* x = rows + at(row) * at(width);

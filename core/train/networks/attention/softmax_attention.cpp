@@ -8,7 +8,7 @@
 
 namespace cambium::train {
 
-/// Softmax of the entries of each row that its query sees, the others zero. In place.
+/// In-place softmax over the entries of each row that its query attends to; the others become zero.
 template <class T>
 static void softmax_rows(T* scores, int n, bool causal) {
   const KernelRegion region("softmax", WorkKind::transcendental);
@@ -22,7 +22,7 @@ static void softmax_rows(T* scores, int n, bool causal) {
   }
 }
 
-/// By the weights w becomes by the scores, in place.
+/// Derivatives by the weights w to derivatives by the scores, in place.
 template <class T>
 static void softmax_backward(const T* w, int n, bool causal, T* d) {
   const KernelRegion region("slope of the softmax", WorkKind::reduction);

@@ -5,7 +5,7 @@
 
 namespace cambium::train {
 
-/// softmax(Q K^T / sqrt(n)) V with all positions^2 weights at once, which are kept.
+/// softmax(Q K^T / sqrt(n)) V with all positions^2 weights at once, stored for the backward pass.
 template <class T>
 class SoftmaxAttention : public Attention<T> {
  public:

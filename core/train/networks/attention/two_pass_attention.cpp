@@ -11,7 +11,7 @@
 
 namespace cambium::train {
 
-/// Rows of a block: two blocks of scores and the rows of a head of 64 numbers stay in a second-level cache.
+/// Block size in rows: two blocks of scores and the rows of a head of width 64 fit into a second-level cache.
 static constexpr int block = 128;
 
 template <class T>
@@ -43,7 +43,7 @@ void TwoPassAttention<T>::add_block(const HeadRows<const T>& in, const Pair& b, 
                in.stride, T(1), sums, n);
 }
 
-/// Weights in place of the block's scores, and what was summed before made to fit them.
+/// Replaces the block's scores by weights, and rescales the previous sums accordingly.
 template <class T>
 void TwoPassAttention<T>::weigh(const Pair& b, T* sums, T* most, T* total) {
   const KernelRegion region("softmax of a block", WorkKind::transcendental);
@@ -104,7 +104,7 @@ void TwoPassAttention<T>::add_derivatives(const HeadRows<const T>& in, const Pai
                in.stride, T(1), by_in.key + key * by_stride, by_in.stride);
 }
 
-/// Weights in place of the block's scores, and derivatives by scores in place of those by weights.
+/// Replaces the block's scores by weights, and derivatives by weights by those by scores.
 template <class T>
 void TwoPassAttention<T>::slopes(const Pair& b, const T* kept) {
   const KernelRegion region("slope of the softmax of a block", WorkKind::transcendental);

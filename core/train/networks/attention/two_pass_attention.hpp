@@ -5,9 +5,9 @@
 
 namespace cambium::train {
 
-/// The numbers of SoftmaxAttention, to rounding, without its matrix: for a block of queries the blocks of keys follow
-/// each other, and what was added before is scaled to the largest score so far (Milakov and Gimelshein 2018). Kept are
-/// the output and log sum_j e^(s_ij) of each row i; derivatives compute the weights again from them (Dao et al. 2022).
+/// SoftmaxAttention up to rounding, without its matrix: for each block of queries, blocks of keys are processed in
+/// turn, and previous sums are rescaled to the largest score so far (Milakov and Gimelshein 2018). Only the output and
+/// log sum_j e^(s_ij) of each row i are stored; the backward pass recomputes the weights from them (Dao et al. 2022).
 template <class T>
 class TwoPassAttention : public Attention<T> {
  public:
@@ -19,11 +19,11 @@ class TwoPassAttention : public Attention<T> {
                 const HeadRows<T>& by_in) override;
 
  private:
-  /// A block of queries and one of keys.
+  /// A block of queries and a block of keys.
   struct Pair {
     int query, queries, key, keys;
   };
-  /// Keys of the block that the query `row` rows into the block sees.
+  /// Number of keys of the block visible to the query at offset `row` in its block.
   int seen(const Pair& b, int row) const;
   void scores(const HeadRows<const T>& in, const Pair& b);
   void weigh(const Pair& b, T* sums, T* most, T* total);

@@ -28,7 +28,7 @@ void CodedWeights::calibrate_layer(int k, const TensorRef& weights, const std::v
     by_columns_.erase(k);
     return;
   }
-  // A layer in full: what rounding before it does to the mean of its product.
+  // An unquantised layer: the effect of earlier rounding on the mean of its product.
   auto& shift = shift_[k];
   const auto n = static_cast<std::size_t>(inputs.columns);
   for (std::size_t row = 0; row < w.size() / n; ++row) {

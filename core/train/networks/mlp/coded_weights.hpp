@@ -11,7 +11,7 @@
 
 namespace cambium::train {
 
-/// Samples to which matrices of few bits are fitted.
+/// Samples used to calibrate quantised matrices.
 struct CalibrateParams {
   deck::Choice<Dataset> dataset;
   std::int64_t samples = 32;  ///< evenly spaced over the data set
@@ -27,35 +27,34 @@ struct QuantizeParams {
   static void describe(deck::Describe<QuantizeParams>& d);
 };
 
-/// A matrix n_in x n_out of float32 as n_out x n_in.
+/// Transpose of a float32 matrix n_in x n_out.
 std::vector<float> transposed(const TensorRef& w);
 
-/// The matrices of a trained network's linear layers in few bits, and products with them by tables
-/// (core/lowp/binary_coding.hpp). Matrices of fewer than 32 inputs or 16 outputs stay as they are: padded to
-/// whole blocks they would gain nothing. Everything else of the network stays in float32, too. For networks that run,
-/// not for training.
+/// Quantised matrices of a trained network's linear layers, and products with them by lookup tables
+/// (core/lowp/binary_coding.hpp). Matrices with fewer than 32 inputs or 16 outputs are not quantised: padding to full
+/// blocks would cancel the gain. All other parameters stay in float32. For inference only.
 class CodedWeights {
  public:
   static constexpr std::int64_t least_inputs = lowp::BinaryCodedMatrix::block_columns,
                                 least_outputs = lowp::BinaryCodedMatrix::block_rows;
 
-  /// Codes the weights, n_in x n_out each. InputError when the network is not float32 or has no such matrix.
+  /// Quantises the weights, n_in x n_out each. InputError if the network is not float32 or has no such matrix.
   CodedWeights(const QuantizeParams& params, const Network& network, std::span<const TensorRef> weights);
 
-  /// Fits the matrices to what they are multiplied by when `network` evaluates `samples`: one after the other, in the
-  /// order of their use, each knowing what the ones before it do to its inputs (lowp::calibrated). Afterwards every
-  /// linear layer's mean product over the samples is that of the full network, by numbers added in add_product(); of
-  /// layers that are not coded, too. The network uses these weights from now on.
+  /// Calibrates the matrices on their inputs when `network` evaluates `samples`: one after the other, in the order of
+  /// use, including the effect of earlier ones on the inputs (lowp::calibrated). Afterwards the mean product of every
+  /// linear layer over the samples, quantised or not, equals that of the full network, by shifts added in
+  /// add_product(). The network uses these weights from now on.
   void calibrate(Network& network, std::span<const TensorRef> weights, std::span<const SamplePtr> samples);
 
-  /// y += x W for parameter k when it is coded; else returns false, and y gets no more than what calibration adds. x:
+  /// y += x W for parameter k if it is quantised; otherwise returns false and adds only the calibration shift to y. x:
   /// (rows, n_in), y: (rows, n_out), row-major.
   bool add_product(int k, const float* x, int rows, float* y) const;
   bool add_product(int, const double*, int, double*) const {
     return false;
-  }  ///< networks in double precision have no coded matrices
-  /// x += y W^T, with the same coded W: for derivatives by the inputs. Its signs are kept a second time, by columns,
-  /// from the first use on.
+  }  ///< networks in double precision have no quantised matrices
+  /// x += y W^T, with the same quantised W: for derivatives by the inputs. A second copy of its signs, by columns, is
+  /// stored from the first use on.
   bool add_transposed_product(int k, const float* y, int rows, float* x) const;
   bool add_transposed_product(int, const double*, int, double*) const { return false; }
 
@@ -64,8 +63,8 @@ class CodedWeights {
   std::int64_t numbers() const { return numbers_; }  ///< weights in these matrices
   std::int64_t bytes() const {
     return bytes_;
-  }  ///< of these matrices, with their scales, and by columns where that was used
-  /// For all weights of the network, those that stay in float32 included.
+  }  ///< of these matrices, including scales, and the copies by columns if used
+  /// Bytes of all weights of the network, including those in float32.
   std::int64_t bytes_of_all() const { return all_ - 4 * numbers_ + bytes_; }
   std::int64_t bytes_in_full() const { return all_; }
   /// "binary weights of 3 bits", for the log.
@@ -73,15 +72,14 @@ class CodedWeights {
 
  private:
   QuantizeParams params_;
-  /// Observer of calibration: inputs of linear layers, in the order of their use.
+  /// Observer for calibration: inputs of linear layers, in the order of use.
   struct Watch {
-    bool all = false;  ///< every layer, and none is coded; else `layer` alone, behind those in `shift_`
+    bool all = false;  ///< every layer, none quantised; else only `layer`, after those in `shift_`
     int layer = -1;
     std::vector<int> order = {};
     std::map<int, std::vector<float>> inputs = {};
   };
-  static constexpr std::size_t most_numbers = std::size_t{1}
-                                              << 25;  ///< inputs of one layer; later ones are not looked at
+  static constexpr std::size_t most_numbers = std::size_t{1} << 25;  ///< inputs of one layer; later ones are ignored
   void watch(int k, const float* x, int rows) const;
   void calibrate_layer(int k, const TensorRef& weights, const std::vector<float>& full,
                        const std::vector<float>& rounded);

@@ -13,12 +13,12 @@ KOKKOS_INLINE_FUNCTION T in_bfloat16(T x) {
   return static_cast<T>(cambium::from_bfloat16(cambium::to_bfloat16(static_cast<float>(x))));
 }
 
-/// Where a sum over the device's threads is left: nobody waits for it.
+/// Device memory for the result of a reduction, which is therefore asynchronous.
 using Left = Kokkos::View<double, MemSpace, Kokkos::MemoryUnmanaged>;
 
 constexpr int rows_at_once = 32;
 
-/// Numbers below 2^31 are divided in 32 bits, several times as fast.
+/// Indices below 2^31 are divided in 32 bits, several times faster.
 KOKKOS_INLINE_FUNCTION int column_of(std::int64_t k, int width) {
   constexpr std::int64_t most = 0x7fffffff;
   if (k <= most) return static_cast<int>(static_cast<unsigned>(k) % static_cast<unsigned>(width));
@@ -48,7 +48,7 @@ std::size_t slope_room(int rows, int width) {
   return static_cast<std::size_t>((rows + rows_at_once - 1) / rows_at_once) * static_cast<std::size_t>(width);
 }
 
-/// Neighbours in a row of the device's threads have neighbours in memory.
+/// Threads are consecutive along rows for coalesced access.
 template <class T>
 static void slope_and_parts(Mlp::Activation activation, bool plain, bool round, int rows, int width, const T* sums,
                             const T* values, T* by_value, T* partial) {
@@ -72,7 +72,7 @@ static void slope_and_parts(Mlp::Activation activation, bool plain, bool round, 
       });
 }
 
-/// A team of one thread for each column, on a device with the lanes of a warp.
+/// One team per column; on a device its single thread has the vector lanes of a warp.
 template <class T>
 void slope_and_bias(Mlp::Activation activation, bool plain, bool round, bool add, int rows, int width, const T* sums,
                     const T* values, T* by_value, T* partial, T* by_bias) {
@@ -109,7 +109,7 @@ void squared_error(int rows, int width, const T* y, const T* target, double weig
       Left(sum));
 }
 
-/// A team of one thread for each row, on a device with the lanes of a warp.
+/// One team per row; on a device its single thread has the vector lanes of a warp.
 template <class T>
 void cross_entropy(int rows, int width, const T* y, const T* labels, double smoothing, double weight, T* by_output,
                    double* of_row, double* all) {
@@ -142,7 +142,7 @@ void cross_entropy(int rows, int width, const T* y, const T* labels, double smoo
               out[k] = static_cast<T>(weight * (p - q));
             },
             loss);
-        // A sum of exponentials that is no number: nor are the outputs.
+        // The sum of exponentials is NaN if any output is.
         Kokkos::single(Kokkos::PerThread(team), [&] { of_row[row] = sum == sum ? loss : sum; });
       });
   Kokkos::parallel_reduce(

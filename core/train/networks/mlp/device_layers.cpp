@@ -17,7 +17,7 @@ namespace {
 template <class T>
 using RowsOfHost = Kokkos::View<T*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>;
 
-/// Room for n numbers at least; what was there is lost where there was less.
+/// Ensures room for at least n values; reallocation discards the content.
 template <class T>
 void grow(View<T*>& view, const std::string& label, std::size_t n) {
   if (view.extent(0) >= n) return;
@@ -34,22 +34,22 @@ View<T*> part_of(const View<T*>& view, std::size_t first, std::size_t n) {
 
 template <class T>
 struct DeviceMlpLayers<T>::Memory {
-  /// For one layer, wherever it lies on the device.
+  /// Device pointers of one layer.
   struct At {
     T *weights, *bias;
   };
   MlpShape shape;
   Kind kind;
   std::size_t layers;
-  std::vector<std::size_t> first;  ///< of each layer in memory of our own: its weights, then its biases
+  std::vector<std::size_t> first;  ///< offset of each layer in our memory: its weights, then its biases
   View<T*> weights, rounded, gradients, block, by_sum, by_input, partial;
   View<double*> row_losses, loss;
-  std::vector<View<T*>> sums, values;  ///< of each layer, before and behind its activation; the last has no values
+  std::vector<View<T*>> sums, values;  ///< of each layer, before and after its activation; the last has no values
   std::vector<At> read, written;       ///< weights and gradients of the pass
   std::vector<T> host_block, host_gradients, host_outputs;
   int rows = 0;
   bool stay = false;
-  const void* there = nullptr;  ///< where the weights stand on the host that lie on the device
+  const void* there = nullptr;  ///< host address of the weights that are cached on the device
 
   Memory(MlpShape s, const Kind& k);
   int in(std::size_t l) const { return static_cast<int>(shape.widths[l]); }
@@ -92,7 +92,7 @@ DeviceMlpLayers<T>::Memory::Memory(MlpShape s, const Kind& k)
   if (kind.bfloat16) grow(rounded, "mlp: weights in bfloat16", numbers);
 }
 
-/// Values take the place of the sums where nothing needs these.
+/// Values overwrite the sums if nothing else needs these.
 template <class T>
 void DeviceMlpLayers<T>::Memory::make_room() {
   std::size_t widest = 0;
@@ -133,7 +133,7 @@ void DeviceMlpLayers<T>::Memory::take_weights(std::size_t l, std::span<const Ten
   const auto* w = static_cast<const T*>(host[2 * l].data);
   const auto* b = static_cast<const T*>(host[2 * l + 1].data);
   const auto n = matrix(l), m = static_cast<std::size_t>(out(l));
-  // One copy where both stand side by side on the host, as padding lets them at times.
+  // One copy if both are contiguous on the host, as padding allows at times.
   if (b == w + n) {
     Kokkos::deep_copy(ExecSpace(), part_of(weights, first[l], n + m), RowsOfHost<const T>(w, n + m));
   } else {
@@ -162,7 +162,7 @@ void DeviceMlpLayers<T>::Memory::pass_layer(std::size_t l) {
                         sums[l].data(), l + 1 < layers ? values[l].data() : static_cast<T*>(nullptr));
 }
 
-/// Starts what makes the gradient of a layer and the derivative by its inputs from that by what its activation gave.
+/// Launches the gradient of a layer and the derivative by its inputs, given the derivative by its activations.
 template <class T>
 void DeviceMlpLayers<T>::Memory::start_backward(std::size_t l, bool add) {
   T* const by = by_sum.data();
@@ -238,7 +238,7 @@ void DeviceMlpLayers<T>::forward(std::span<const TensorRef> weights, const Ready
   for (std::size_t l = 0; l < m.layers; ++l) {
     ready.forward(static_cast<int>(l));
     if (!known) m.take_weights(l, weights);
-    if (ready.by_module()) ExecSpace().fence();  // their memory goes with release()
+    if (ready.by_module()) ExecSpace().fence();  // release() frees their memory
     ready.release(static_cast<int>(l));
     m.pass_layer(l);
   }
@@ -306,7 +306,7 @@ void DeviceMlpLayers<T>::backward(std::span<const TensorRef> gradients, const Re
   m.start_backward(m.layers - 1, false);
   for (std::size_t l = m.layers; l-- > 0;) {
     m.bring_gradient(l);
-    if (l > 0) m.start_backward(l - 1, false);  // works while the host adds
+    if (l > 0) m.start_backward(l - 1, false);  // runs while the host adds
     ready.backward(static_cast<int>(l));
     m.add_gradient(l, gradients);
     ready(static_cast<int>(2 * l + 1));

@@ -9,7 +9,7 @@
 
 namespace cambium::train {
 
-/// One field of a sample; InputError when it is absent.
+/// Returns one field of a sample; InputError if it is missing.
 inline const TensorRef& field_of(const Sample& sample, const std::string& name) {
   const auto found = sample.fields.find(name);
   if (found == sample.fields.end())
@@ -18,7 +18,7 @@ inline const TensorRef& field_of(const Sample& sample, const std::string& name) 
   return found->second;
 }
 
-/// The `width` numbers of a field; InputError when it has more or fewer.
+/// The `width` values of a field; InputError if it has a different size.
 template <class Out>
 void read_field(const Sample& sample, const std::string& name, std::span<Out> out) {
   const TensorRef& field = field_of(sample, name);
@@ -30,7 +30,7 @@ void read_field(const Sample& sample, const std::string& name, std::span<Out> ou
   copy_numbers(field, out);
 }
 
-/// All numbers of a contiguous array of any type.
+/// All values of a contiguous array of any type.
 template <class Out>
 void read_numbers(const TensorRef& tensor, Out* out) {
   copy_numbers(tensor, std::span<Out>(out, static_cast<std::size_t>(tensor.elements())));

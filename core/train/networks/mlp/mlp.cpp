@@ -58,11 +58,11 @@ void Mlp::Params::describe(deck::Describe<Params>& d) {
   });
 }
 
-/// The deck alone tells the weights of hidden layers but those behind the input: two copies of them, weights and
-/// gradients, divided at best. A training looks itself, with all it holds.
+/// The deck alone determines the weights of hidden layers, except for the number of inputs: checks memory for two
+/// copies, weights and gradients, at best sharded. Training itself checks its full memory.
 Mlp::Mlp(const Params& params, Context& context) : params_(params), device_(std::make_shared<MlpOnDevice>()) {
   if (!context.dry_run) return;
-  double weights = 0.0, before = 1.0;  // one input at least
+  double weights = 0.0, before = 1.0;  // at least one input
   for (const auto width : params.layers) {
     weights += (before + 1.0) * static_cast<double>(width);  // and biases
     before = static_cast<double>(width);
@@ -72,8 +72,8 @@ Mlp::Mlp(const Params& params, Context& context) : params_(params), device_(std:
                  "make 'layers' narrower, or use more nodes", context);
 }
 
-/// Mean and deviation of each number of a field; a number that is the same in all samples keeps the scale 1, also where
-/// rounding leaves something of its deviation.
+/// Mean and standard deviation of each value of a field; constant values keep the scale 1, even if rounding leaves a
+/// nonzero deviation.
 static void mean_and_scale(std::span<const SamplePtr> samples, const std::string& field, std::vector<double>& mean,
                            std::vector<double>& scale) {
   const auto width = static_cast<std::size_t>(field_of(*samples.front(), field).elements());
@@ -99,7 +99,7 @@ static void mean_and_scale(std::span<const SamplePtr> samples, const std::string
   const auto lost = [&](std::size_t k) { return changes[k] && !std::isnormal(squares[k]); };
   std::vector<double> largest(width, 0.0), shares(width, 0.0);
   for (std::size_t k = 0; k < width; ++k) {
-    if (!lost(k)) continue;  // squares of 1e200 or of 1e-200 are no doubles
+    if (!lost(k)) continue;  // squares of 1e200 or 1e-200 overflow or underflow
     each([&](std::size_t j) { largest[j] = std::max(largest[j], std::abs(row[j] - mean[j])); });
     each([&](std::size_t j) { shares[j] += std::pow((row[j] - mean[j]) / largest[j], 2) / n; });
     for (; k < width; ++k)
@@ -115,7 +115,7 @@ static std::vector<std::int64_t> widths_of(const Mlp::Params& params, const Mlp:
   return out;
 }
 
-/// The same with the widths between factors, and behind which of the layers nothing is done to their sums.
+/// The same including the widths between factors, and the layers without activation.
 MlpShape shape_of(const Mlp::Params& params, const Mlp::Scaling& scaling) {
   const auto all = widths_of(params, scaling);
   MlpShape out{{all[0]}, {}};
@@ -198,7 +198,7 @@ std::vector<TermInfo> Mlp::metrics() const {
   return {{"wrong", "", TermInfo::Report::mean}, {"cross_entropy", "", TermInfo::Report::mean}};
 }
 
-/// Weights of few bits are multiplied by tables of the host.
+/// Quantised weights are multiplied by lookup tables on the host.
 static bool by_kernels(const Mlp::Params& params, const MlpOnDevice& device, const CodedWeights* coded) {
   if (coded) return false;
   return params.compute == Mlp::Compute::kernels ||
@@ -212,7 +212,7 @@ void Mlp::begin_evaluation(Dataset&, std::span<const TensorRef>) {
 
 std::vector<std::string> Mlp::report() const {
   if (by_kernels(params_, *device_, coded_)) return {fmt::format("mlp: computed by kernels of {}", kernels_run_on())};
-  if (!kernels_have_own_memory() && params_.compute != Compute::kernels) return {};  // there is no other place
+  if (!kernels_have_own_memory() && params_.compute != Compute::kernels) return {};  // no separate device
   if (device_->kept_off) return {"mlp: computed on the host, as its steps are too small for kernels"};
   return {coded_ ? "mlp: computed on the host, whose tables multiply weights of few bits"
                  : "mlp: computed on the host"};
@@ -242,7 +242,7 @@ void Mlp::gradient(std::span<const SamplePtr> samples, std::span<const TensorRef
   });
 }
 
-/// As the last layer gives them.
+/// Unscaled outputs of the last layer.
 template <class T>
 std::vector<T> Mlp::scaled_outputs(std::span<const SamplePtr> samples, std::span<const TensorRef> weights, bool keep,
                                    const ReadyCallback& ready) {

@@ -15,16 +15,16 @@ namespace cambium::train {
 
 class MlpOnDevice;
 
-/// Widths of what is computed one after the other (inputs first), and the layers without an activation behind them.
+/// Layer widths (inputs first), and the layers without an activation after them.
 struct MlpShape {
   std::vector<std::int64_t> widths;
   std::vector<bool> plain;
 };
 
-/// A fully connected network from one field of the samples to another, with gradients written by hand.
-/// Regression: inputs and targets are scaled to mean 0 and deviation 1; the loss is the mean squared error of the
-/// scaled outputs, the metric the root mean squared error in the target's unit. Classification: the target is the
-/// number of a class; the loss is the cross entropy of the softmax, the metric the share of wrong answers.
+/// Fully connected network from one field of the samples to another, with hand-written gradients. Regression: inputs
+/// and targets are scaled to zero mean and unit standard deviation; the loss is the mean squared error of the scaled
+/// outputs, the metric the root mean squared error in the target's unit. Classification: the target is a class index;
+/// the loss is the cross entropy of the softmax, the metric the error rate.
 class Mlp : public Network,
             public GivesParity,
             public HasFactors,
@@ -44,7 +44,7 @@ class Mlp : public Network,
     Precision precision = Precision::float32;
     bool normalise = true;
     Compute compute = Compute::automatic;
-    std::vector<std::int64_t> ranks;  ///< of each layer, 0: whole; empty: all are
+    std::vector<std::int64_t> ranks;  ///< per layer, 0: not factored; empty: none is
     static void describe(deck::Describe<Params>& d);
   };
   Mlp(const Params& params, Context&);
@@ -70,12 +70,12 @@ class Mlp : public Network,
                           const ReadyCallback& ready, std::span<TermSum> metrics, std::span<TermSum> loss) override;
   void infer_by_module(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
                        const ReadyCallback& ready, std::span<const TensorRef> outputs) override;
-  /// "output": numbers in the target's unit, or probabilities of the classes.
+  /// "output": values in the target's unit, or class probabilities.
   std::vector<FieldInfo> outputs() const override;
   void infer(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
              std::span<const TensorRef> outputs) override;
   std::vector<std::string> fields_to_infer() const override { return {params_.input}; }
-  /// The target of a regression, or the class.
+  /// The target of a regression; none for classification.
   std::vector<io::ParityQuantity> parity_quantities() const override;
   void add_parity(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
                   std::span<io::ParityQuantity> quantities) override;
@@ -118,10 +118,10 @@ class Mlp : public Network,
   void add_errors(std::span<const SamplePtr> samples, std::span<const double> predicted,
                   std::span<TermSum> metrics) const;
 
-  const CodedWeights* coded_ = nullptr;  ///< in place of full weights, when only run
+  const CodedWeights* coded_ = nullptr;  ///< replaces the full weights, for inference only
 };
 
-/// Statistics computed once the data were looked at.
+/// Layer widths, given the statistics of the data.
 MlpShape shape_of(const Mlp::Params& params, const Mlp::Scaling& scaling);
 
 }  // namespace cambium::train

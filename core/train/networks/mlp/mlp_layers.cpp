@@ -14,7 +14,7 @@ namespace cambium::train {
 
 namespace {
 
-/// Numbers that a thread is worth starting for: some microseconds of conversions.
+/// Minimum number of values per thread: some microseconds of conversions.
 constexpr std::int64_t enough_numbers = 4096;
 
 template <class T>

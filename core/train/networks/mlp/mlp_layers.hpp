@@ -10,14 +10,13 @@
 
 namespace cambium::train {
 
-/// Parameters of a fully connected network of these widths (inputs, hidden layers, outputs): of layer l the weights
-/// "layers.<l>.w", n_in x n_out, then the biases "layers.<l>.b", n_out. `may_round`: the weights may be kept in fewer
-/// bits.
+/// Parameters of a fully connected network of these widths (inputs, hidden layers, outputs): for layer l the weights
+/// "layers.<l>.w", n_in x n_out, then the biases "layers.<l>.b", n_out. `may_round`: the weights may be quantised.
 std::vector<ParameterInfo> mlp_parameters(std::span<const std::int64_t> widths, bool may_round = false);
 
-/// First values of those parameters, in T: weights are normal numbers of variance 2 / (n_in + n_out) (Glorot and Bengio
+/// Initial values of these parameters, in T: weights are normal with variance 2 / (n_in + n_out) (Glorot and Bengio
 /// 2010), or, if the activation `rectifies` (relu and its smooth forms), 2 / n_in (He et al. 2015), a function of
-/// (seed, layer, element); biases are zero. Views without memory are passed over.
+/// (seed, layer, element); biases are zero. Views without memory are skipped.
 template <class T>
 void initialise_mlp(std::span<const TensorRef> weights, std::span<const std::int64_t> widths, std::uint64_t seed,
                     bool rectifies = false);
@@ -27,14 +26,14 @@ void initialise_mlp(std::span<const TensorRef> weights, std::span<const std::int
 template <class T>
 class MlpLayers {
  public:
-  /// `bfloat16` rounds what enters each product to bfloat16; sums stay in T. `coded` weights replace full ones in
-  /// forward(). Behind layers that are `plain` there is no activation; behind the last one never.
+  /// `bfloat16` rounds the inputs of each product to bfloat16; sums stay in T. `coded` weights replace full ones in
+  /// forward(). Layers that are `plain`, and the last one, have no activation.
   MlpLayers(std::span<const std::int64_t> widths, Mlp::Activation activation, bool bfloat16,
             std::span<const TensorRef> weights, const CodedWeights* coded = nullptr, std::vector<bool> plain = {});
 
-  /// Outputs for `rows` inputs, kept with all that backward() needs.
+  /// Outputs for `rows` inputs, stored with everything that backward() needs.
   const std::vector<T>& forward(std::vector<T> inputs, int rows, const ReadyCallback& ready = {});
-  /// Adds the gradient of a loss whose derivative by the outputs is given.
+  /// Adds the gradient of a loss, given its derivative by the outputs.
   void backward(std::vector<T> by_output, std::span<const TensorRef> gradients, const ReadyCallback& ready);
 
  private:
@@ -53,7 +52,7 @@ class MlpLayers {
   Mlp::Activation activation_;
   bool bfloat16_;
   const CodedWeights* coded_;
-  std::span<const TensorRef> weights_;  ///< memory stands behind those of a layer while it is in use
+  std::span<const TensorRef> weights_;  ///< views have memory while their layer is in use
   std::vector<T> rounded_;              ///< weights of one layer in bfloat16
   int rows_ = 0;
   std::vector<T> given_, outputs_;

@@ -16,8 +16,8 @@ template <class T>
 static void write_scaled(std::span<const SamplePtr> samples, const std::string& field, const std::vector<double>& mean,
                          const std::vector<double>& scale, T* out) {
   const std::size_t width = mean.size();
-  // A sample is found by names, which takes as long as some numbers do.
-  constexpr std::int64_t enough = 4096, found = 32;  // numbers that a thread is worth starting for
+  // Lookup of a sample's field by name takes as long as `found` values.
+  constexpr std::int64_t enough = 4096, found = 32;  // minimum number of values per thread
   in_shares(std::ssize(samples), 1 + enough / (found + std::ssize(mean)), [&](std::int64_t first, std::int64_t last) {
     std::vector<double> row(width);
     for (auto s = static_cast<std::size_t>(first); s < static_cast<std::size_t>(last); ++s) {
@@ -71,7 +71,7 @@ std::int64_t class_of(const Sample& sample, const std::string& field, std::int64
   return static_cast<std::int64_t>(value);
 }
 
-/// Warns of classes below `classes` that no sample has.
+/// Warns about classes below `classes` without samples.
 static void say_empty(const std::set<std::int64_t>& found, std::int64_t classes, const std::string& field, Log& log) {
   const std::int64_t none = classes - std::ssize(found);
   if (none == 0) return;
@@ -101,7 +101,7 @@ std::int64_t classes_in(Dataset& training, const std::string& field, Log& log) {
   if (classes < 2)
     throw KeyError("mlp.classes", "target",
                    fmt::format("field '{}' names {} class; classification needs two or more", field, classes));
-  constexpr std::int64_t most_classes = 100'000'000;  // as a model may have
+  constexpr std::int64_t most_classes = 100'000'000;  // limit for a model
   if (classes > most_classes)
     throw KeyError("mlp.classes.most", "target",
                    fmt::format("field '{}' names the class {}, but a model has {} classes at most; number the "
@@ -147,7 +147,7 @@ static void cross_entropy(const Sample& sample, std::span<const T> y, const Mlp:
     if (q > 0.0) term.sum -= q * std::log(std::max(p[k], 1e-300));
     by_output[k] = static_cast<T>(weight * (p[k] - q));
   }
-  // A row of NaNs has a finite softmax by max(): the loss must say it.
+  // The softmax of a row of NaNs is finite due to max(): the loss must become NaN.
   if (std::any_of(y.begin(), y.end(), [](T value) { return std::isnan(value); })) term.sum = std::nan("");
 }
 

@@ -4,12 +4,12 @@
 
 namespace cambium::train {
 
-/// The network `mlp` of decks: an Mlp whose training can lie on the device as a whole.
+/// The network `mlp` of decks: an Mlp that can be trained entirely on the device.
 class TrainedMlp : public Mlp, public TrainsOnDevice {
  public:
   using Mlp::Mlp;
-  /// With `compute: auto` where the build has a device and a slice of training takes so many operations; else what the
-  /// key says.
+  /// On the device with `compute: auto` if the build has one and a training slice takes enough operations; else as set
+  /// by the key.
   NetworkTraits traits() override {
     NetworkTraits out = Mlp::traits();
     out.device = this;
@@ -20,8 +20,8 @@ class TrainedMlp : public Mlp, public TrainsOnDevice {
   void gradient_on_device(const DeviceSlice& slice, std::span<const TensorRef> weights,
                           std::span<const double> term_weights, std::span<const TensorRef> gradients, bool add,
                           double* sums, std::span<double> counts) override;
-  /// Operations of a slice (6 for each weight and sample) from which `auto` takes a device: below, one core of a host
-  /// is done before the kernels of a step have started.
+  /// Operations per slice (6 for each weight and sample) from which `auto` uses the device: below, one host core
+  /// finishes before the kernels of a step have been launched.
   static constexpr double enough_operations = 4e6;
 };
 

@@ -11,7 +11,7 @@
 namespace cambium::train {
 namespace {
 
-/// The last line of a traceback that says anything, else the first of the text.
+/// The last informative line of a traceback, else the first line of the text.
 std::string sentence_of(const std::string& said) {
   std::smatch match;
   static const std::regex raised("(?:RuntimeError|torch\\.jit\\.Error|AssertionError): ([^\n]+)");

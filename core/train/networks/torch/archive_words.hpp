@@ -3,12 +3,12 @@
 
 namespace cambium::train {
 
-/// InputError about an archive that could not be opened: cut short, no archive of TorchScript, or with an operator that
-/// this LibTorch lacks. `said`: what Torch threw.
+/// Throws an InputError about an archive that could not be opened: truncated, not TorchScript, or with an operator
+/// missing in this LibTorch. `said`: Torch's error message.
 [[noreturn]] void refuse_archive(const std::string& path, const std::string& said);
-/// InputError about an archive whose program failed.
+/// Throws an InputError about an archive whose program failed.
 [[noreturn]] void refuse_answer(const std::string& path, const std::string& said);
-/// InputError for formats that are no TorchScript, told by the name and the first bytes, before Torch is asked.
+/// InputError for formats other than TorchScript, detected by name and first bytes, before Torch is called.
 void require_torch_script(const std::string& path);
 
 }  // namespace cambium::train

@@ -23,7 +23,7 @@ HeadRows<const T> rows_of(const Tensor& q, const Tensor& k, const Tensor& v, std
   return {q.data_ptr<T>() + from, k.data_ptr<T>() + from, v.data_ptr<T>() + from, static_cast<int>(q.size(3))};
 }
 
-/// Answer, and what the kernels keep: one row for each head.
+/// Output, and the values stored by the kernels: one row for each head.
 template <class T>
 std::pair<Tensor, Tensor> forward_of(const Tensor& q, const Tensor& k, const Tensor& v, AttentionParams::Type type) {
   Tensor out = torch::empty_like(q), kept;
@@ -65,7 +65,7 @@ struct Attended : torch::autograd::Function<Attended> {
     const Tensor by_out = by[0].contiguous();
     auto out = by_out.scalar_type() == torch::kFloat64 ? backward_of<double>(saved, by_out, kind)
                                                        : backward_of<float>(saved, by_out, kind);
-    out.emplace_back();  // none by the type
+    out.emplace_back();  // no gradient for the type
     return out;
   }
 };

@@ -7,7 +7,7 @@ namespace cambium::train {
 
 inline constexpr std::string_view base64_digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// Bytes as text (RFC 4648), so that they can stand in JSON.
+/// Encodes bytes as text (RFC 4648), for use in JSON.
 inline std::string to_base64(std::string_view bytes) {
   std::string out;
   out.reserve((bytes.size() + 2) / 3 * 4);
@@ -21,7 +21,7 @@ inline std::string to_base64(std::string_view bytes) {
   return out;
 }
 
-/// The bytes of such a text; ends at the first character that is none of its digits.
+/// Decodes such a text; stops at the first invalid character.
 inline std::string from_base64(std::string_view text) {
   std::string out;
   out.reserve(text.size() / 4 * 3);

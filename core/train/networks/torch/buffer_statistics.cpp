@@ -101,7 +101,7 @@ std::vector<double> exact_mean(const std::vector<std::vector<double>>& weighted,
   for (const auto& pass : weighted)
     for (std::size_t k = 0; k < size; ++k) {
       const double magnitude = std::abs(pass[k]);
-      // A maximum over ranks may lose what is not a number, but not what is infinite.
+      // A maximum over ranks may lose NaN, but not infinity.
       largest[k] = std::isfinite(magnitude) ? std::max(largest[k], magnitude) : std::numeric_limits<double>::infinity();
     }
   comm.max(std::span(largest));

@@ -141,7 +141,7 @@ torch::Tensor ConvNet::scores(const TorchBatch& batch) {
   torch::Tensor x = images(batch);
   x = (x - normalizer_.shift()[0]) / normalizer_.scale()[0];
   const bool again = recomputes() && torch::GradMode::is_enabled();
-  // Convolution and relu are computed again together, each block alone; the maximum goes with what is before it.
+  // Each convolution with its relu, or each block, is recomputed as one segment; pooling belongs to the preceding one.
   std::size_t at = 0;
   for (std::size_t k = 0; k < pieces_.size(); ++k) {
     const auto piece = [this, from = at, to = pieces_[k]](torch::Tensor y) {

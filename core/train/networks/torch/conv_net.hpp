@@ -8,12 +8,12 @@
 
 namespace cambium::train {
 
-/// A small convolutional classifier of images: for each entry of `channels` a convolution, relu, `residual` blocks
-/// relu(x + convolution(relu(convolution(x)))) (He et al., CVPR 2016, without batch normalisation) and a maximum over
-/// blocks of 2 x 2; then a hidden layer and one output per class. Loss: cross entropy of the softmax, with label
-/// smoothing. A block's second convolution starts 1 / sqrt(blocks) as wide as others, so that what many blocks add up
-/// to stays bounded (Zhang et al., ICLR 2019). Images are (height, width) or (channels, height, width) numbers of any
-/// type. The example of a Torch network.
+/// A small convolutional image classifier: for each entry of `channels` a convolution, relu, `residual` blocks relu(x +
+/// convolution(relu(convolution(x)))) (He et al., CVPR 2016, without batch normalisation) and 2 x 2 max pooling; then a
+/// hidden layer and one output per class. Loss: cross entropy of the softmax, with label smoothing. Initial weights of
+/// a block's second convolution are scaled by 1 / sqrt(blocks), so the sum over many blocks stays bounded (Zhang et
+/// al., ICLR 2019). Images are (height, width) or (channels, height, width), of any numeric type. The example of a
+/// Torch network.
 class ConvNet : public TorchNetwork, public GivesParity, public HasFactors, public ReadsFields {
  public:
   struct Params {
@@ -22,7 +22,7 @@ class ConvNet : public TorchNetwork, public GivesParity, public HasFactors, publ
     std::string input = "image", target = "label";
     double label_smoothing = 0.0;
     Precision precision = Precision::float32;
-    std::vector<std::int64_t> ranks;  ///< of each layer, 0: whole; empty: all are
+    std::vector<std::int64_t> ranks;  ///< per layer, 0: not factored; empty: none is
     static void describe(deck::Describe<Params>& d);
   };
   ConvNet(const Params& params, Context&) : TorchNetwork(params.precision), params_(params) {}
@@ -40,7 +40,7 @@ class ConvNet : public TorchNetwork, public GivesParity, public HasFactors, publ
   std::int64_t parity_classes() const override { return classes_; }
   void add_classes(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
                    ClassPredictions& predictions) override;
-  /// Convolutions (both of each block), the hidden layer, the classes.
+  /// Factored layers: convolutions (both of each block), the hidden layer, the classes.
   NetworkTraits traits() override { return {.parity = this, .factors = this}; }
   std::vector<FactorLayer> factor_layers() const override { return module_layers(); }
   std::vector<WidthKey> width_keys() const override { return {{"channels"}, {"hidden"}}; }
@@ -65,8 +65,8 @@ class ConvNet : public TorchNetwork, public GivesParity, public HasFactors, publ
   std::vector<std::int64_t> image_;  ///< channels, height, width
   std::int64_t classes_ = 0;
   std::shared_ptr<torch::nn::SequentialImpl> layers_;
-  std::vector<std::string> segments_;  ///< the layers that have weights
-  std::vector<std::size_t> pieces_;    ///< of each of them, the layer behind the last that goes with it
+  std::vector<std::string> segments_;  ///< the layers with weights
+  std::vector<std::size_t> pieces_;    ///< for each of them, the end of the run of layers that belongs to it
 };
 
 }  // namespace cambium::train

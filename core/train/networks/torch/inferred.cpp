@@ -5,7 +5,7 @@
 
 namespace cambium::train {
 
-/// A contiguous array of float64.
+/// A contiguous float64 array.
 static TensorRef view_of(std::vector<double>& values, const std::vector<std::int64_t>& shape) {
   TensorRef out;
   out.data = values.data();

@@ -6,11 +6,11 @@
 
 namespace cambium::train {
 
-/// Outputs of a network for some samples: of each output, the numbers of the samples one after the other.
+/// Outputs of a network for some samples: for each output, the values of the samples concatenated.
 std::vector<std::vector<double>> inferred(Network& network, std::span<const SamplePtr> samples,
                                           std::span<const TensorRef> weights);
 
-/// Numbers of an output for a sample.
+/// Number of values of an output per sample.
 std::int64_t numbers_of(const FieldInfo& output);
 
 }  // namespace cambium::train

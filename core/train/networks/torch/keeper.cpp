@@ -9,10 +9,10 @@ namespace ag = torch::autograd;
 
 namespace {
 
-/// For the pass on this thread; Torch asks for hooks without saying for whom.
+/// Keepers of the pass on this thread; Torch requests hooks without context.
 thread_local std::vector<Keeper*> keepers;
 
-/// One saved tensor: Torch hands it over, drops its own reference, and asks for it once more in the backward pass.
+/// One saved tensor: Torch passes it, drops its own reference, and requests it once more in the backward pass.
 class SavedHook : public ag::SavedVariableHooks {
  public:
   void call_pack_hook(const at::Tensor& tensor) override {
@@ -33,7 +33,7 @@ class SavedHook : public ag::SavedVariableHooks {
   at::Tensor kept_;
 };
 
-/// Torch's own engine, which also gives our hooks to what is saved.
+/// Torch's own engine, which also installs our hooks on saved tensors.
 class HookEngine : public ag::Engine {
  public:
   std::unique_ptr<ag::SavedVariableHooks> get_default_saved_variable_hooks() override {
@@ -43,7 +43,7 @@ class HookEngine : public ag::Engine {
 };
 
 ag::Engine& hook_engine() {
-  static HookEngine engine;  // Torch knows one engine per process
+  static HookEngine engine;  // Torch supports one engine per process
   return engine;
 }
 

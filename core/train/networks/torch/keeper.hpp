@@ -5,18 +5,18 @@
 
 namespace cambium::train {
 
-/// Somebody who keeps tensors that Torch saves for the backward pass in a form of his own.
+/// Interface that stores tensors saved by Torch for the backward pass in its own form.
 class Keeper {
  public:
-  /// Called once in the backward pass: the tensor, or one of as many elements.
+  /// Called once in the backward pass: returns the tensor, or one with as many elements.
   using Again = std::function<torch::Tensor()>;
   virtual ~Keeper() = default;
-  /// How to get `saved` back; empty where it is another's to keep. Whoever returns something drops the tensor.
+  /// Returns how to restore `saved`; empty if this keeper does not store it. Otherwise the tensor may be dropped.
   virtual Again keep(const torch::Tensor& saved) = 0;
 };
 
-/// While it lives, what Torch saves on this thread is offered to `keeper`, after those whose Keeping began before; what
-/// nobody takes stays as it is.
+/// While it is alive, tensors that Torch saves on this thread are offered to `keeper`, after the keepers of earlier
+/// Keepings; tensors that none accepts are saved as usual.
 class Keeping {
  public:
   explicit Keeping(Keeper& keeper);

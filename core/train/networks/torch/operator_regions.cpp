@@ -29,7 +29,7 @@ bool holds(const Names& names, std::string_view name) {
                      [&](const char* word) { return name.find(word) != std::string_view::npos; });
 }
 
-/// By the name; the order matters where a name holds several words.
+/// Classifies by name; the order matters for names with several of these words.
 WorkKind kind_of(std::string_view name) {
   if (holds(matrix, name)) return WorkKind::matrix;
   if (holds(transcendental, name)) return WorkKind::transcendental;
@@ -40,8 +40,8 @@ WorkKind kind_of(std::string_view name) {
 
 double last(const at::Tensor& t, int from_end) { return static_cast<double>(t.size(t.dim() - from_end)); }
 
-/// Operations of products whose operands say them: 2 m n k of mm, addmm, bmm, baddbmm. Those of a convolution follow
-/// from its output, which is not known yet.
+/// Operations of products that follow from their operands: 2 m n k of mm, addmm, bmm, baddbmm. Those of a convolution
+/// follow from its output, which is not known yet.
 Amount amount_of(std::string_view name, const at::RecordFunction& call) {
   const bool plain = name == "aten::mm" || name == "aten::bmm",
              adding = name == "aten::addmm" || name == "aten::baddbmm";
@@ -57,7 +57,7 @@ Amount amount_of(std::string_view name, const at::RecordFunction& call) {
   return {2.0 * batch * m * n * k, batch * size * (m * k + k * n + m * n), static_cast<int>(a.element_size())};
 }
 
-/// Operators call each other; the inner ones are theirs.
+/// Operators call each other; inner ones count for the outer.
 std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& call) {
   if (Recorder* found = recorder(); found && !found->closed()) {
     const std::string_view name = call.name();

@@ -2,7 +2,8 @@
 
 namespace cambium::train {
 
-/// From now on Torch's operators are regions of a profile that is taken, by class, products with their operations.
+/// Reports Torch's operators as regions of a running profile from now on, by class; matrix products with their
+/// operations.
 void observe_operators();
 
 }  // namespace cambium::train

@@ -10,32 +10,32 @@
 
 namespace cambium::train {
 
-/// Sizes of a whole layer: a linear one, or a convolution over one axis or more.
+/// Sizes of an unfactored layer: linear, or a convolution over one or more axes.
 struct RankLayerShape {
   std::int64_t inputs = 0, outputs = 0;
-  std::vector<std::int64_t> kernel, padding;  ///< by axis; none of a linear layer
-  std::int64_t places = 1;                    ///< that one sample has in the answer
+  std::vector<std::int64_t> kernel, padding;  ///< by axis; empty for a linear layer
+  std::int64_t places = 1;                    ///< positions of one sample in the output
 };
 
-/// A linear layer or a convolution, whole or a product. With a rank a convolution becomes one between `rank` channels
-/// (no more than there are) behind a product that leads to them and in front of one that leads from them; where
-/// channels are not fewer, that product is left out. A linear layer, and a convolution of one tap, becomes two
-/// products. Parameters of the whole layer are named and shaped as those of Torch's own (weight, bias), those of
-/// products enter.weight, core.weight, leave.weight, and the bias is that of the last of them.
+/// A linear layer or a convolution, optionally factored. With a rank, a convolution becomes one between at most `rank`
+/// channels, preceded and followed by 1 x 1 products; a product that would not reduce the channels is omitted. A linear
+/// layer, or a convolution with one tap, becomes two products. Parameters of an unfactored layer have Torch's names and
+/// shapes (weight, bias); those of products are enter.weight, core.weight, leave.weight, and the bias belongs to the
+/// last one.
 class RankLayer : public torch::nn::Module {
  public:
   RankLayer(RankLayerShape shape, std::int64_t rank);
   torch::Tensor forward(const torch::Tensor& x);
-  /// For a whole layer; of a product this is not defined.
+  /// For an unfactored layer; undefined for a factored one.
   const torch::Tensor& weight() const { return weight_; }
-  /// For a product; factors that it does without are not defined.
+  /// For a factored layer; omitted factors are undefined.
   struct Factors {
     torch::Tensor enter, core, leave;
   };
   Factors factors() const;
-  /// For either.
+  /// For both.
   torch::Tensor bias() const;
-  /// Without names and numbers of parameters.
+  /// Without names and indices of parameters.
   FactorLayer layer() const;
 
  private:
@@ -50,18 +50,18 @@ class RankLayer : public torch::nn::Module {
   std::shared_ptr<Part> enter_, core_, leave_;
 };
 
-/// Makes the layers of a network, in the order of its key `ranks`.
+/// Creates the layers of a network, in the order of its key `factor_ranks`.
 class RankLayers {
  public:
   explicit RankLayers(std::span<const std::int64_t> ranks) : ranks_(ranks) {}
   std::shared_ptr<RankLayer> make(RankLayerShape shape);
-  /// A convolution whose answer is as large as what enters it, `places` in all.
+  /// A convolution whose output is as large as its input, with `places` positions.
   std::shared_ptr<RankLayer> same(std::int64_t inputs, std::int64_t outputs, std::vector<std::int64_t> kernel,
                                   std::int64_t places);
   std::shared_ptr<RankLayer> linear(std::int64_t inputs, std::int64_t outputs, std::int64_t places = 1);
-  /// The next number of the key, for a layer that somebody else makes.
+  /// The next entry of the key, for a layer created elsewhere.
   std::int64_t next();
-  /// After the last layer: InputError where the key holds fewer numbers, or more.
+  /// After the last layer: InputError if the key has fewer or more entries.
   void require_all() const;
 
  private:
@@ -69,7 +69,7 @@ class RankLayers {
   std::size_t made_ = 0;
 };
 
-/// Layers of a network whose layers RankLayers made, in their order, found by the names of its parameters.
+/// Factored layers of a network built with RankLayers, in order, matched by parameter names.
 std::vector<FactorLayer> factor_layers_of(const torch::nn::Module& network, std::span<const ParameterInfo> parameters);
 
 }  // namespace cambium::train

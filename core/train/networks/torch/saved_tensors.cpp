@@ -19,11 +19,11 @@ namespace ag = torch::autograd;
 
 namespace {
 
-constexpr std::int64_t smallest = 1024;  ///< elements; below, headers outweigh what is saved
+constexpr std::int64_t smallest = 1024;  ///< elements; below, headers outweigh the saving
 
 }  // namespace
 
-/// Bytes that Torch's allocator gives out on this thread, and those of encoded arrays, which it does not see.
+/// Bytes allocated by Torch on this thread, plus those of encoded arrays, which are outside its allocator.
 struct SavedTensors::Counter : c10::MemoryReportingInfoBase {
   void reportMemoryUsage(void*, std::int64_t bytes, std::int64_t, std::int64_t, c10::Device) override {
     add(static_cast<double>(bytes));
@@ -42,7 +42,7 @@ struct SavedTensors::Entry {
   torch::ScalarType type = torch::kFloat32;
   std::int64_t elements = 0;
   std::vector<std::byte> bytes;
-  torch::Tensor whole;  ///< where nothing is compressed
+  torch::Tensor whole;  ///< if not compressed
   double held = 0.0, plain = 0.0;
   ~Entry() { owner->hold(-held, -plain, !whole.defined()); }
 };
@@ -76,7 +76,7 @@ std::size_t SavedTensors::slot_of(const torch::Tensor& data) {
   const std::size_t k = next_++;
   if (k == slots_.size()) slots_.emplace_back();
   Slot& slot = slots_[k];
-  if (slot.shape != shape || slot.readers.empty()) {  // another graph than before: nothing is known of it
+  if (slot.shape != shape || slot.readers.empty()) {  // a different graph than before: discard its statistics
     slot = {};
     slot.shape = std::move(shape);
   }
@@ -98,7 +98,7 @@ std::shared_ptr<SavedTensors::Entry> SavedTensors::pack(const torch::Tensor& dat
     }
   const torch::NoGradGuard no_graph;
   if (small) {
-    // It counts all the same: a pass over fewer samples tells what arrays of the next one are read by.
+    // Also gets a slot: a pass over fewer samples determines the readers of the next pass's arrays.
     if (real) slot_of(data);
     if (data.is_contiguous())
       list.push_back({c10::weak_intrusive_ptr<c10::StorageImpl>(data.storage().getWeakStorageImpl()),
@@ -138,7 +138,7 @@ void SavedTensors::encode(Entry& entry, const torch::Tensor& data) {
     Slot& slot = slots_[entry.slot];
     slot.present = static_cast<double>(data.count_nonzero().item<std::int64_t>()) / static_cast<double>(data.numel());
     if (params_.bound > 0.0) slot.bound = params_.bound;
-    // Before anything is known: a ten-thousandth of the range.
+    // Initial bound: 1e-4 of the range.
     else if (slot.bound == 0.0)
       slot.bound = std::max(1e-4 * (data.max() - data.min()).item<double>(), 1e-30);
     const auto keep = slot.values ? lowp::Keep::values : lowp::Keep::signs;
@@ -178,7 +178,7 @@ torch::Tensor SavedTensors::unpack(const Entry& entry) {
   return out;
 }
 
-/// Gradient that arrives at a node, before it asks for what it saved.
+/// Records the gradient that arrives at a node, before the node requests its saved tensors.
 struct BeforeNode : ag::FunctionPreHook {
   BeforeNode(SavedTensors& t, std::string n) : to(t), name(std::move(n)) {}
   ag::variable_list operator()(const ag::variable_list& gradients) override {
@@ -196,7 +196,7 @@ struct BeforeNode : ag::FunctionPreHook {
   std::string name;
 };
 
-/// Origin: the gradient of its weights is the largest of those that end at a parameter.
+/// Relates the gradient of a node's weights, at edges that end at a parameter, to the bounds of the arrays it reads.
 struct AfterNode : ag::FunctionPostHook {
   AfterNode(SavedTensors& t, std::vector<bool> w) : to(t), weights(std::move(w)) {}
   ag::variable_list operator()(const ag::variable_list& made, const ag::variable_list&) override {

@@ -54,9 +54,9 @@ torch::Tensor ScriptedLoss::one(const NamedTensor* output, const NamedTensor& ta
   if (choice_.kind == Kind::huber)
     return F::huber_loss(y, right, F::HuberLossFuncOptions().reduction(torch::kSum).delta(choice_.delta)) * share;
   if (choice_.kind == Kind::mse) return (y - right).square().sum() * share;
-  constexpr double least_variance = 1e-6;  // as PyTorch's
+  constexpr double least_variance = 1e-6;  // as in PyTorch
   const torch::Tensor variance = shaped_as(*output, output[1]);
-  // The bound lets the gradient through, as PyTorch's does.
+  // The lower bound passes gradients through, as in PyTorch.
   const torch::Tensor bounded = variance + (variance.detach().clamp_min(least_variance) - variance.detach());
   return 0.5 * (bounded.log() + (y - right).square() / bounded).sum() * share;
 }

@@ -20,7 +20,7 @@ void set_type(const torch::Tensor& tensor, torch::Dtype type) {
     const_cast<torch::Tensor&>(tensor).set_data(torch::autograd::Variable(tensor).to(type));
 }
 
-/// Modules named as the archive's, whose parameters are the archive's own tensors.
+/// Module tree with the archive's names, whose parameters are the archive's own tensors.
 struct Tree : torch::nn::Module {
   explicit Tree(torch::jit::Module module) : script(std::move(module)) {}
   using torch::nn::Module::to;
@@ -38,7 +38,7 @@ struct Tree : torch::nn::Module {
   torch::jit::Module script;  ///< a handle
 };
 
-/// Adds a parameter under its name, such as "layers.0.weight", with the modules on the way to it.
+/// Adds a parameter by its name, such as "layers.0.weight", creating the modules on its path.
 void add_parameter(torch::nn::Module& root, const std::string& name, const torch::Tensor& value) {
   torch::nn::Module* at = &root;
   std::size_t from = 0;

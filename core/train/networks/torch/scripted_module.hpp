@@ -11,28 +11,28 @@ namespace cambium::train {
 
 using NamedTensor = std::pair<std::string, torch::Tensor>;
 
-/// A module of PyTorch as torch.jit.script(module).save() wrote it, open. Its program is run without the optimizations
-/// of TorchScript's executor, which change roundings after the first calls.
+/// An open PyTorch module, as saved by torch.jit.script(module).save(). Runs without the optimisations of TorchScript's
+/// executor, which change rounding after the first calls.
 class ScriptedModule {
  public:
-  /// `bytes`: of the archive; `name` stands for it in messages. InputError for what this LibTorch cannot open.
+  /// `bytes`: of the archive; `name` identifies it in messages. InputError if this LibTorch cannot open it.
   ScriptedModule(std::string name, const std::string& bytes);
 
   const std::string& name() const { return name_; }
-  /// Names of what forward() must be given, and how many arguments it takes at most.
+  /// Names of required arguments of forward(), and the maximum number of arguments.
   const std::vector<std::string>& required() const { return required_; }
   std::size_t most_arguments() const { return most_; }
 
-  /// Its parameters that want a gradient, under their own names; train() and to() reach the archive's module, whose
-  /// integers keep their type.
+  /// Its parameters that require gradients, under their own names; train() and to() apply to the archive's module,
+  /// whose integers keep their type.
   const std::shared_ptr<torch::nn::Module>& trainable() const { return trainable_; }
-  /// Its buffers, as they are now.
+  /// Its buffers with their current values.
   std::vector<NamedTensor> buffers() const;
 
-  /// Tensors of what forward() gives: "output", or the keys of a dictionary, or "output_1" and so on of a tuple or
-  /// list. InputError with Torch's sentence when the program fails.
+  /// Outputs of forward(): "output", the keys of a dictionary, or "output_1" and so on for a tuple or list. InputError
+  /// with Torch's message if the program fails.
   std::vector<NamedTensor> forward(const std::vector<torch::Tensor>& inputs) const;
-  /// Writes the archive with the weights of now, set to evaluation.
+  /// Writes the archive with the current weights, in evaluation mode.
   void save(const std::string& path) const;
 
  private:
@@ -43,7 +43,7 @@ class ScriptedModule {
   std::shared_ptr<torch::nn::Module> trainable_;
 };
 
-/// The bytes of an archive. InputError when there is no such file, or it is none of TorchScript.
+/// Bytes of an archive. InputError if the file does not exist or is not TorchScript.
 std::string read_archive(const std::string& path);
 
 }  // namespace cambium::train

@@ -63,7 +63,7 @@ void Segments::begin(std::span<const TensorRef> weights, std::span<const TensorR
     if (weights[k].data == nullptr) views_.hide_weights(k);
 }
 
-/// Some weights are there all the time: small ones, and those that are not divided.
+/// Some weights are always present: small ones, and those that are not sharded.
 void Segments::open(int segment) {
   for (const auto k : parameters_of(segment)) {
     views_.show_weights(k, weights_[k]);
@@ -95,7 +95,7 @@ void Segments::enter(int segment) {
   }
 }
 
-/// Before a node of the graph runs, that is, before it asks for what it saved.
+/// Hook before a node of the graph runs, that is, before it requests its saved tensors.
 struct BeforeSegment : ag::FunctionPreHook {
   BeforeSegment(Segments& s, int k) : to(s), segment(k) {}
   ag::variable_list operator()(const ag::variable_list& gradients) override {
@@ -123,7 +123,7 @@ void Segments::turn(const torch::Tensor& loss) {
     if (!node || !seen.insert(node).second) continue;
     for (const auto& edge : node->next_edges()) todo.push_back(edge.function.get());
     if (node->name() == "torch::autograd::AccumulateGrad")
-      continue;  // they outlive the pass, and run right after who feeds them
+      continue;  // they outlive the pass, and run right after their input node
     const auto after = std::upper_bound(made_.begin(), made_.end(), node->sequence_nr());
     node->add_pre_hook(
         std::make_unique<BeforeSegment>(*this, std::max(0, static_cast<int>(after - made_.begin()) - 1)));
@@ -135,7 +135,7 @@ void Segments::finish(int segment) {
   close(segment);
 }
 
-/// Opens this segment for the backward pass, and those behind it that no node belongs to.
+/// Opens this segment for the backward pass, and any skipped ones after it without nodes.
 void Segments::reach(int segment) {
   if (segment > now_)
     throw InternalError(fmt::format("the backward pass comes back to the segment '{}'", names_[segment]));

@@ -12,7 +12,7 @@
 
 namespace cambium::train {
 
-/// The parameters of a Torch module as views of somebody else's memory, which may be there for a time only.
+/// Parameters of a Torch module as views of external memory, which may exist only temporarily.
 class ParameterViews {
  public:
   explicit ParameterViews(std::vector<torch::Tensor> parameters);
@@ -20,42 +20,41 @@ class ParameterViews {
   std::size_t size() const { return parameters_.size(); }
 
   void show_weights(std::size_t k, const TensorRef& memory);
-  /// With a gradient that exists, Torch adds to it in place.
+  /// If the gradient is defined, Torch accumulates into it in place.
   void show_gradient(std::size_t k, const TensorRef& memory);
-  /// Weights are not numbers from now on, so that reading them shows; gradients are none.
+  /// Replaces weights by NaN from now on, so that reading them is noticed; gradients become undefined.
   void hide_weights(std::size_t k);
   void hide_gradient(std::size_t k);
-  /// True if the gradient is still the memory that was shown.
+  /// True if the gradient still uses the given memory.
   bool adds_in_place(std::size_t k) const {
     return parameters_[k].grad().defined() && parameters_[k].grad().data_ptr() == gradients_[k];
   }
 
  private:
   std::vector<torch::Tensor> parameters_, hidden_;
-  std::vector<void*> weights_, gradients_;  ///< addresses that the parameters view now
+  std::vector<void*> weights_, gradients_;  ///< current addresses of the parameters
 };
 
-/// A pass forward and backward through a network whose weights and gradients are divided among ranks: segments, runs of
-/// parameters in the order of their use, are asked for before they are read and given back after. Torch's engine runs
-/// the nodes of one graph in the reverse order of their making, so that every node belongs to the segment that was
-/// entered before it was made.
+/// Forward and backward pass through a network with sharded weights and gradients: segments, runs of parameters in the
+/// order of use, are requested before they are read and released afterwards. Torch's engine runs the nodes of a graph
+/// in reverse order of creation, so every node belongs to the segment that was entered before its creation.
 ///
-/// Weights that Torch saves for the backward pass (and views of them, such as transposed ones) are memory that is gone
-/// by then: while a Keeping of this lives it notes which they were, and hands out those of the time of the backward
-/// pass.
+/// Weights that Torch saves for the backward pass (and views of them, such as transposed ones) refer to memory that has
+/// been freed by then: during a Keeping of this object they are recorded, and replaced by the weights present in the
+/// backward pass.
 class Segments : public Keeper {
  public:
   using Tell = std::function<void(std::size_t)>;
-  /// `first`: parameter of each segment, ascending from 0. `tell`: that a parameter's gradient is final.
+  /// `first`: first parameter of each segment, ascending from 0. `tell`: called when a parameter's gradient is final.
   Segments(ParameterViews& views, std::vector<std::string> names, std::vector<int> first, Tell tell);
 
   void begin(std::span<const TensorRef> weights, std::span<const TensorRef> gradients, const ReadyCallback& ready);
-  /// Everything computed from here on reads the weights of this segment, and no longer those before. InternalError when
-  /// it was left.
+  /// From here on computations read the weights of this segment, and no longer those before. InternalError if it has
+  /// already been left.
   void enter(int segment);
-  /// The end of the forward pass; `loss` may be undefined. backward() follows, then end().
+  /// Ends the forward pass; `loss` may be undefined. Must be followed by backward(), then end().
   void turn(const torch::Tensor& loss);
-  /// The same without a backward pass; begin() may have been given no gradients.
+  /// The same without a backward pass; begin() may have been called without gradients.
   void end_forward();
   void end();
   void stop() { ready_ = nullptr; }
@@ -80,9 +79,9 @@ class Segments : public Keeper {
   Tell tell_;
   std::span<const TensorRef> weights_, gradients_;
   const ReadyCallback* ready_ = nullptr;
-  int now_ = -1;                                             ///< open; in the backward pass count() before the first
-  std::vector<std::uint64_t> made_;                          ///< number of the next node when each segment was entered
-  std::unordered_map<const void*, std::size_t> by_storage_;  ///< parameters that are shown
+  int now_ = -1;                     ///< open segment; count() in the backward pass before the first one
+  std::vector<std::uint64_t> made_;  ///< index of the next node when each segment was entered
+  std::unordered_map<const void*, std::size_t> by_storage_;  ///< parameters with memory
 };
 
 }  // namespace cambium::train

@@ -63,7 +63,7 @@ torch::Tensor TorchBatch::stored(const std::string& field) const {
   const TensorRef& first = tensor_of(*samples_.front(), field);
   auto shape = shape_of(first);
   shape.insert(shape.begin(), size());
-  const bool wider = first.dtype == DType::u32;  // Torch has none of them
+  const bool wider = first.dtype == DType::u32;  // not supported by Torch
   torch::Tensor out =
       torch::empty(shape, torch::TensorOptions().dtype(wider ? torch::kInt64 : torch_type(first.dtype)));
   const std::int64_t bytes = first.elements() * size_of(wider ? DType::i64 : first.dtype);

@@ -9,19 +9,19 @@
 
 namespace cambium::train {
 
-/// Torch's name of an element type; InternalError for those that Torch 1.13 does not have.
+/// Torch's element type; InternalError for types that Torch 1.13 does not have.
 torch::Dtype torch_type(DType type);
-/// The same memory as a tensor of Torch; whoever owns it must outlive the tensor.
+/// Torch tensor on the same memory, whose owner must outlive it.
 torch::Tensor tensor_on(const TensorRef& memory);
 
-/// Samples of one call, stacked along a new first axis when asked for.
+/// Samples of one call, stacked along a new first axis on request.
 class TorchBatch {
  public:
   TorchBatch(std::span<const SamplePtr> samples, torch::Dtype real) : samples_(samples), real_(real) {}
   std::int64_t size() const { return static_cast<std::int64_t>(samples_.size()); }
   /// The samples themselves, for networks whose samples differ in shape.
   std::span<const SamplePtr> samples() const { return samples_; }
-  /// Numbers of the samples in their data set, which address everything random about them.
+  /// Indices of the samples in their data set, which address their random numbers.
   std::vector<std::int64_t> ids() const;
 
   /// (size, shape...) in the type in which the field is stored (uint32 as int64); in the network's floating-point type;

@@ -20,7 +20,7 @@
 
 namespace cambium::train {
 
-/// Tells once that a parameter's gradient is final.
+/// Reports once that a parameter's gradient is final.
 class Announcer {
  public:
   void begin(const ReadyCallback& ready, std::size_t parameters) {
@@ -32,7 +32,7 @@ class Announcer {
     told_[k] = true;
     if (*ready_) (*ready_)(static_cast<int>(k));
   }
-  /// Parameters that took no part in the loss have no gradient to wait for.
+  /// Parameters that are not part of the loss have no gradient to wait for.
   void end() {
     for (std::size_t k = 0; k < told_.size(); ++k) tell(k);
     ready_ = nullptr;
@@ -45,7 +45,7 @@ class Announcer {
 
 namespace {
 
-/// Matrix products and convolutions in bfloat16 while this lives.
+/// Enables bfloat16 for matrix products and convolutions during its lifetime.
 class Autocast {
  public:
   explicit Autocast(bool on) : on_(on) {
@@ -66,7 +66,7 @@ class Autocast {
   bool on_;
 };
 
-/// Text of an exception of Torch, without its stack of calls.
+/// Rethrows exceptions of Torch without their stack trace.
 template <class F>
 void calling_torch(F&& f) {
   try {
@@ -88,12 +88,12 @@ struct TorchNetwork::Bound {
   std::shared_ptr<torch::nn::Module> module;
   std::vector<std::string> names;
   std::unique_ptr<ParameterViews> views;
-  std::vector<std::shared_ptr<torch::autograd::Node>> accumulators;  ///< Torch itself keeps weak references only
+  std::vector<std::shared_ptr<torch::autograd::Node>> accumulators;  ///< Torch itself keeps only weak references
   Announcer announcer;
   std::vector<int> first;              ///< parameter of each segment
-  std::unique_ptr<Segments> segments;  ///< where the network names any
+  std::unique_ptr<Segments> segments;  ///< if the network has any
 
-  /// Once Torch has added to the gradient of parameter k.
+  /// Called once Torch has added to the gradient of parameter k.
   void added(std::size_t k) {
     if (!views->adds_in_place(k))
       throw InternalError(fmt::format("Torch gave '{}' a gradient of its own instead of adding to ours", names[k]));
@@ -153,7 +153,7 @@ void TorchNetwork::find_segments() const {
   std::size_t k = 0;
   for (const auto& name : wanted) {
     b.first.push_back(static_cast<int>(k));
-    // The empty name stands for the whole module.
+    // The empty name denotes the root module.
     while (k < b.names.size() && (name.empty() || b.names[k].starts_with(name + "."))) ++k;
     if (static_cast<int>(k) == b.first.back())
       throw InternalError(fmt::format("the segment '{}' is not where the parameters come to it", name));
@@ -170,7 +170,7 @@ void TorchNetwork::enter(int segment) {
   Bound& b = bound();
   if (!b.segments) return;
   b.segments->enter(segment);
-  // The weights that products in bfloat16 were made of would stay in a copy.
+  // Otherwise the cache would keep copies of the weights used in bfloat16 products.
   if (precision_ == Precision::bfloat16 && b.segments->under_way()) at::autocast::clear_cache();
 }
 
@@ -201,7 +201,7 @@ void TorchNetwork::initialise(std::span<const TensorRef> weights, std::uint64_t 
     if (weights[k].data) initial(infos[k], static_cast<std::int64_t>(k), weights[k], seed);
 }
 
-/// Lets the module's parameters, and their gradients where given, live in the caller's memory.
+/// Makes the module's parameters, and their gradients if given, views of the caller's memory.
 void TorchNetwork::bind(std::span<const TensorRef> weights, std::span<const TensorRef> gradients) {
   Bound& b = bound();
   for (std::size_t k = 0; k < weights.size(); ++k) b.views->show_weights(k, weights[k]);
@@ -265,8 +265,7 @@ void TorchNetwork::gradient(std::span<const SamplePtr> samples, std::span<const 
   });
 }
 
-/// The same for weights and gradients that come and go. There is no probe: what it would ask for is gathered by all
-/// ranks together.
+/// The same for sharded weights and gradients. Without a probe, which would require a collective gather.
 void TorchNetwork::divided_gradient(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
                                     std::span<const double> term_weights, std::span<const TensorRef> gradients,
                                     std::span<TermSum> terms, const ReadyCallback& ready) {
@@ -331,7 +330,7 @@ void TorchNetwork::write_outputs(std::span<const SamplePtr> samples, std::span<c
   }
 }
 
-/// with_weights() of weights that come and go.
+/// with_weights() for sharded weights.
 void TorchNetwork::in_segments(std::span<const TensorRef> weights, const ReadyCallback& ready,
                                const std::function<void()>& run) {
   Bound& b = bound();

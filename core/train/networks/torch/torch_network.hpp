@@ -16,16 +16,16 @@ namespace cambium::train {
 
 class SavedTensors;
 
-/// A network written with Torch's modules and differentiated by Torch. Who derives from it builds the module and writes
-/// the loss; optimizer, batches, ranks and files are the training layer's. Weights and gradients are not copied: the
-/// module's parameters are views of the trainer's buffers. One thread, deterministic algorithms.
+/// Base class of networks built from Torch modules and differentiated by Torch. Derived classes build the module and
+/// the loss; optimizer, batches, ranks and files belong to the training layer. Weights and gradients are not copied:
+/// the module's parameters are views of the trainer's buffers. One thread, deterministic algorithms.
 ///
-/// Modules with buffers that change during training (running means of batch normalisation) are refused: such buffers
-/// differ from rank to rank and belong to no checkpoint. Use group or layer normalisation.
+/// Modules with buffers that change during training (running means of batch normalisation) are rejected: such buffers
+/// differ between ranks and are not in checkpoints. Use group or layer normalisation.
 class TorchNetwork : public Network, public WorksByModule {
  public:
   std::vector<ParameterInfo> parameters() const final;
-  /// Those of segments().
+  /// The segments().
   std::vector<int> modules() const final;
   DType dtype() const final { return precision_ == Precision::float64 ? DType::f64 : DType::f32; }
   void initialise(std::span<const TensorRef> weights, std::uint64_t seed) final;
@@ -36,63 +36,63 @@ class TorchNetwork : public Network, public WorksByModule {
              std::span<const TensorRef> outputs) final;
   void evaluate(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
                 std::span<TermSum> metrics) final;
-  /// With segments(), unless measure() needs weights twice.
+  /// True with segments(), unless measure() needs weights twice.
   bool works_by_module() const final;
   void evaluate_by_module(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
                           const ReadyCallback& ready, std::span<TermSum> metrics, std::span<TermSum> loss) final;
   void infer_by_module(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
                        const ReadyCallback& ready, std::span<const TensorRef> outputs) final;
-  /// The model file holds the weights by name; a network with a format of its own writes it here.
+  /// The model file contains the weights by name; a network with its own format writes it here.
   std::vector<std::string> export_model(const std::string&, std::span<const TensorRef>, Context&) const override {
     return {};
   }
-  /// Compressed: what Torch saves, within bounds (saved_tensors.hpp). Recomputed: by networks that name their segments.
+  /// Compressed: tensors saved by Torch, within bounds (saved_tensors.hpp). Recomputed: for networks with segments.
   void use_activations(const ActivationParams& params) final;
   std::vector<std::string> report() const override;
 
-  /// Calls `run` with the module's parameters in `weights`, without gradients, in this precision: for outputs beside
-  /// the loss.
+  /// Calls `run` with the module's parameters set to `weights`, without gradients, in this precision: for outputs in
+  /// addition to the loss.
   void with_weights(std::span<const TensorRef> weights, const std::function<void()>& run);
 
  protected:
   explicit TorchNetwork(Precision precision);
   ~TorchNetwork() override;
 
-  /// Sum over the samples of one term (a tensor of one element), and what it is divided by in reports.
+  /// Sum over the samples of one term (a tensor with one element), and its divisor in reports.
   struct Term {
     torch::Tensor sum;
     double count = 0.0;
   };
 
-  /// Makes the module; called once, after fit_statistics() or restore(). Sizes come from the data by then.
+  /// Creates the module; called once, after fit_statistics() or restore(), when sizes are known from the data.
   virtual std::shared_ptr<torch::nn::Module> build() = 0;
   /// The loss terms of terms(), with their graph. `batch` is not empty.
   virtual std::vector<Term> loss(const TorchBatch& batch) = 0;
-  /// The values of metrics(); no graph is kept.
+  /// The values of metrics(), without a graph.
   virtual std::vector<Term> measure(const TorchBatch& batch) { return loss(batch); }
-  /// Standard deviation of a parameter's first values, or none for zeros. Default: sqrt(2 / inputs) for arrays of two
-  /// and more axes (He et al. 2015), ones for other weights, zeros for biases.
+  /// Fills the initial values of a parameter. Default: normal with standard deviation sqrt(2 / inputs) for arrays of
+  /// two or more axes (He et al. 2015), ones for other weights, zeros for biases.
   virtual void initial(const ParameterInfo& info, std::int64_t index, const TensorRef& weights,
                        std::uint64_t seed) const;
 
-  /// Output for a host program, without a graph: one tensor (samples, shape...) for each of outputs(), of any type.
+  /// Outputs for a host program, without a graph: one tensor (samples, shape...) per entry of outputs(), of any type.
   virtual std::vector<torch::Tensor> predict(const TorchBatch& /*batch*/) { return {}; }
-  /// False if measure() reads weights in another order than that of segments(), or more than once, or if export_model()
-  /// writes files: then no rank can validate with its share alone.
+  /// False if measure() reads weights in an order other than that of segments(), or more than once, or if
+  /// export_model() writes files: then no rank can validate with only its shard.
   virtual bool measures_in_order() const { return true; }
 
-  /// Names of the submodules whose weights loss() reads one after the other, each only between its enter() and the
-  /// next: then weights and gradients can be divided among ranks. Together they hold all parameters, in their order.
-  /// None by default.
+  /// Names of the submodules whose weights loss() reads one after the other, each only between its enter() and the next
+  /// one: required for sharding weights and gradients. Together they hold all parameters, in order. Empty by default.
   virtual std::vector<std::string> segments() const { return {}; }
-  /// Called by loss(): from here on it reads weights of segments()[segment], until it enters another. They come in
-  /// ascending order.
+  /// Called by loss(): from here on it reads weights of segments()[segment], until it enters another one. In ascending
+  /// order.
   void enter(int segment);
 
-  /// For networks that are HasFactors and whose layers RankLayers makes (rank_layers.hpp): what factor_layers() says.
+  /// For networks that implement HasFactors with layers made by RankLayers (rank_layers.hpp): result of
+  /// factor_layers().
   std::vector<FactorLayer> module_layers() const;
 
-  /// True if loss() takes its parts through recomputed() when asked to.
+  /// True if loss() supports activation checkpointing by recomputed().
   virtual bool can_recompute() const { return false; }
   bool recomputes() const { return recompute_; }
 
@@ -108,7 +108,7 @@ class TorchNetwork : public Network, public WorksByModule {
   void divided_gradient(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
                         std::span<const double> term_weights, std::span<const TensorRef> gradients,
                         std::span<TermSum> terms, const ReadyCallback& ready);
-  /// A pass over a few samples, whose gradient is dropped, so that the first batch is compressed like those after it.
+  /// A pass over a few samples whose gradient is discarded, so the first batch is compressed like later ones.
   void probe(std::span<const SamplePtr> samples, std::span<const double> term_weights);
   void in_segments(std::span<const TensorRef> weights, const ReadyCallback& ready, const std::function<void()>& run);
   void add_metrics(std::span<const SamplePtr> samples, std::span<TermSum> metrics);
@@ -120,8 +120,8 @@ class TorchNetwork : public Network, public WorksByModule {
 
   Precision precision_;
   bool recompute_ = false;
-  std::unique_ptr<SavedTensors> saved_;   ///< where the deck has `activations`
-  mutable std::unique_ptr<Bound> bound_;  ///< the module, once it is built
+  std::unique_ptr<SavedTensors> saved_;   ///< if the deck has `activations`
+  mutable std::unique_ptr<Bound> bound_;  ///< the module, once built
 };
 
 }  // namespace cambium::train

@@ -54,7 +54,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Whether a file lies in the folder of the run, of which the current stage's folder is a part.
+/// True if a file is in the run folder, which contains the current stage's folder.
 bool in_run(const std::string& path, const Context& context) {
   std::error_code error;
   const fs::path stage = fs::weakly_canonical(fs::absolute(context.run_directory), error);
@@ -63,7 +63,7 @@ bool in_run(const std::string& path, const Context& context) {
   return file.string().starts_with(stage.parent_path().string() + "/");
 }
 
-/// The bytes of an archive whose program may be run.
+/// Bytes of an archive whose program is trusted.
 std::string trusted_archive(const char* key, const std::string& path, bool trust, const Context& context) {
   if (!trust && !in_run(path, context))
     throw KeyError("network.torch_script.trust", "trust",
@@ -73,7 +73,7 @@ std::string trusted_archive(const char* key, const std::string& path, bool trust
   return deck::about_key("network.torch_script.archive", key, [&] { return read_archive(path); });
 }
 
-/// Numbers in the network's precision, integers as int64.
+/// Floating-point values in the network's precision, integers as int64.
 torch::Tensor values_of(const TorchBatch& batch, const std::string& field, torch::Dtype real) {
   const torch::Tensor stored = batch.stored(field);
   const bool integers = !stored.is_floating_point() && stored.scalar_type() != torch::kUInt8;
@@ -173,7 +173,7 @@ void TorchScript::choose_fields(const std::vector<FieldInfo>& fields) {
     units_.push_back(std::find_if(fields.begin(), fields.end(), [&](auto& f) { return f.name == target; })->unit);
 }
 
-/// That of the target which an output of numbers is compared with; of a variance and of classes none is stated.
+/// Unit of the target that an output is compared with; empty for variances and classes.
 std::string TorchScript::unit_of_output(std::size_t number) const {
   using Kind = ScriptedLoss::Kind;
   if (!params_.loss_file.empty() || params_.loss == Kind::cross_entropy) return "";
@@ -194,8 +194,8 @@ void TorchScript::fit_statistics(Dataset& training, Context& context) {
   });
 }
 
-/// One gradient, which is dropped: what cannot be trained is said before the first step, and which buffers change is
-/// known.
+/// Computes one gradient, which is discarded: reports modules that cannot be trained before the first step, and
+/// determines which buffers change.
 void TorchScript::try_step(const TorchBatch& batch, Context& context) {
   std::vector<NamedTensor> before;
   for (const auto& [name, buffer] : module_->buffers()) before.emplace_back(name, buffer.clone());
@@ -232,7 +232,7 @@ void TorchScript::try_step(const TorchBatch& batch, Context& context) {
   running_ = BufferStatistics(*module_, changing_);
 }
 
-/// Names and shapes of what the module answers.
+/// Records names and shapes of the module's outputs.
 void TorchScript::note_outputs(const TorchBatch& batch) {
   const torch::NoGradGuard no_graph;
   module_->trainable()->eval();
@@ -245,7 +245,7 @@ void TorchScript::note_outputs(const TorchBatch& batch) {
   }
 }
 
-/// Outputs that a module names as the targets come first, in the order of these: they are compared with each other.
+/// Puts outputs named like targets first, in the order of targets, to which they are compared.
 static void put_by_names(std::vector<NamedTensor>& given, const std::vector<std::string>& targets) {
   std::vector<NamedTensor> out;
   for (const auto& target : targets)
@@ -257,7 +257,7 @@ static void put_by_names(std::vector<NamedTensor>& given, const std::vector<std:
   given = std::move(out);
 }
 
-/// What the module gives for a batch, floating-point numbers in the network's precision.
+/// Outputs of the module for a batch, floating-point values in the network's precision.
 std::vector<NamedTensor> TorchScript::answers(const TorchBatch& batch) const {
   std::vector<torch::Tensor> inputs;
   for (const auto& field : inputs_) inputs.push_back(values_of(batch, field, real()));
@@ -317,7 +317,7 @@ void TorchScript::take_best() {
 }
 
 std::vector<TorchNetwork::Term> TorchScript::loss(const TorchBatch& batch) {
-  // A pass over samples that another one of this step began with was made to look at its activations alone.
+  // A pass that begins with the same sample as a previous one of this step only probes activations.
   if (first_of_pass_ == batch.samples()[0].get()) running_.drop_pass();
   first_of_pass_ = batch.samples()[0].get();
   running_.before_pass(batch.size());
@@ -396,7 +396,7 @@ std::string TorchScript::state() const {
 void TorchScript::restore(const std::string& state) {
   const auto in = nlohmann::json::parse(state);
   in.at("buffers").get_to(restored_);
-  if (module_) return running_.set(restored_);  // start_from: the deck's archive with the weights of a model
+  if (module_) return running_.set(restored_);  // start_from: the deck's archive with the weights of a model file
   in.at("inputs").get_to(inputs_);
   in.at("targets").get_to(targets_);
   in.at("changing").get_to(changing_);

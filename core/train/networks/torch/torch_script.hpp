@@ -17,12 +17,13 @@
 
 namespace cambium::train {
 
-/// A user's own PyTorch module, from a TorchScript archive. Training begins with the archive's weights. The module gets
-/// fields of the samples with the batch as first axis: numbers in the network's precision, integers as int64, bytes
-/// (uint8) as numbers. Random numbers of its forward pass (dropout) follow from seed, step and first sample.
+/// A user's PyTorch module from a TorchScript archive. Training starts from the archive's weights. The module receives
+/// fields of the samples with the batch as first axis: floating-point values in the network's precision, integers as
+/// int64, bytes (uint8) as floating-point values. Random numbers of its forward pass (dropout) follow from seed, step
+/// and first sample.
 ///
 /// Buffers that the forward pass changes (batch normalisation) are averaged over the passes of a step; each pass
-/// normalises by its own samples, as PyTorch's data parallel training does.
+/// normalises with its own samples, as in PyTorch's data parallel training.
 class TorchScript : public TorchNetwork,
                     public HasRunningStatistics,
                     public KeepsNumbers,
@@ -42,7 +43,7 @@ class TorchScript : public TorchNetwork,
   TorchScript(const Params& params, Context& context);
 
   void examine(Check& check) override;
-  /// Opens the archive, chooses fields, and tries a step on the first samples.
+  /// Opens the archive, selects fields, and tries a step on the first samples.
   void fit_statistics(Dataset& training, Context&) override;
   void begin_step(std::uint64_t seed, std::int64_t step) override;
   void end_step() override;
@@ -52,17 +53,17 @@ class TorchScript : public TorchNetwork,
   void take(const KeptNumbers& kept) override { best_ = kept; }
 
   std::vector<TermInfo> terms() const override;
-  /// Of a classifier the share of wrong classes comes first.
+  /// For a classifier, the error rate comes first.
   std::vector<TermInfo> metrics() const override;
   std::vector<FieldInfo> outputs() const override { return outputs_; }
   std::vector<std::string> fields_to_infer() const override { return inputs_; }
   NetworkTraits traits() override { return {.parity = this, .numbers = changing_.empty() ? nullptr : this}; }
-  /// Targets of up to 64 numbers a sample beside the outputs (the means of gaussian_nll); none with a loss of one's
-  /// own.
+  /// Targets of up to 64 values per sample, for comparison with the outputs (the means of gaussian_nll); none with a
+  /// custom loss.
   std::vector<io::ParityQuantity> parity_quantities() const override;
   void add_parity(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
                   std::span<io::ParityQuantity> quantities) override;
-  /// Of cross_entropy with one target and one class a sample.
+  /// For cross_entropy with one target and one class per sample.
   std::int64_t parity_classes() const override;
   void add_classes(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
                    ClassPredictions& predictions) override;
@@ -80,7 +81,7 @@ class TorchScript : public TorchNetwork,
   void initial(const ParameterInfo& info, std::int64_t index, const TensorRef& weights,
                std::uint64_t seed) const override;
   std::vector<std::string> segments() const override { return {""}; }
-  bool measures_in_order() const override { return false; }  ///< it writes model.pt
+  bool measures_in_order() const override { return false; }  ///< because it writes model.pt
 
   void open_archives(const Context& context);
   void choose_fields(const std::vector<FieldInfo>& fields);

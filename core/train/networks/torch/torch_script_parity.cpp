@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t most_components = 64;
 
-/// Probabilities of one sample in place of its scores.
+/// Replaces scores of one sample by probabilities.
 void softmax_in_place(double* row, std::int64_t classes) {
   const double largest = *std::max_element(row, row + classes);
   double sum = 0.0;
@@ -24,7 +24,8 @@ void softmax_in_place(double* row, std::int64_t classes) {
 
 }  // namespace
 
-/// Places among outputs_ of what is compared with the targets: every output, of gaussian_nll every second one.
+/// Indices in outputs_ of the outputs that are compared with targets: all of them, or every second one for
+/// gaussian_nll.
 std::vector<std::size_t> TorchScript::compared_outputs() const {
   std::vector<std::size_t> out;
   if (!params_.loss_file.empty() || params_.loss == ScriptedLoss::Kind::cross_entropy) return out;

@@ -62,7 +62,7 @@ void require_codecs(const Codecs& codecs, bool splits, bool direct, bool ordered
 static std::span<float> wide_floats(Block& block) {
   return {reinterpret_cast<float*>(block.data()), static_cast<std::size_t>(block.bytes() / 4)};
 }
-/// One level: every rank gets all parts of its share of `mine`, sums them and returns the sum in place.
+/// One level: every rank receives all parts of its chunk of `mine`, and returns their sum in place.
 static std::span<float> reduce_level(std::span<float> mine, std::size_t level, WireCodec codec,
                                      const lowp::RoundingAddress& address, const Wires& wires) {
   const auto& here = wires.mesh.levels()[level];
@@ -101,7 +101,7 @@ void reduce_coded(std::byte* values, Interval whole, int from, int to, DType dty
   const auto levels = codecs.subspan(at(from), at(to - from));
   const bool spread = std::find(levels.begin(), levels.end(), WireCodec::int4) != levels.end();
   if (spread) lowp::randomised_hadamard(wide_floats(wide));
-  // Errors of different ranks must not be alike, or they would add up instead of cancelling.
+  // Errors of different ranks must be independent, or they would add up instead of cancelling.
   address.seed += 0x9E3779B97F4A7C15ull * static_cast<std::uint64_t>(wires.mesh.world().rank() + 1);
   auto mine = wide_floats(wide);
   for (int level = from; level < to; ++level) {
@@ -151,7 +151,7 @@ void gather_coded(std::span<const float> own, Interval whole, int from, int to, 
   const Interval outer = share_of(wires.mesh, whole, to), mine = share_of(wires.mesh, whole, from);
   if (std::ssize(own) != mine.size()) throw InternalError("gather_coded: the own part has another size");
   const std::int64_t part = mine.size(), bytes = message_bytes(codec, part), parts = outer.size() / part;
-  // Messages lie like the parts they stand for: divided over the same levels.
+  // Messages have the layout of the parts they represent: sharded over the same levels.
   const Interval all{0, parts_of(wires.mesh, from) * bytes};
   Block messages(wires.memory, Held::messages, parts * bytes);
   address.first = mine.begin - whole.begin;

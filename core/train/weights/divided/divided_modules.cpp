@@ -14,8 +14,7 @@ void DividedModules::start_on(std::span<const Grid> grids, const Fill& fill) {
   start(fill, fits);
 }
 
-/// As DividedWeights::start(), group after group: the grid of a matrix follows from its own numbers, unless it is
-/// given.
+/// Like DividedWeights::start(), group by group: the grid of a matrix follows from its own values, unless given.
 void DividedModules::start(const Fill& fill, bool on_grids) {
   auto views = parts_.views();
   auto& packed = parts_.form.packed;

@@ -5,11 +5,11 @@
 
 namespace cambium::train {
 
-/// A divided model module by module: one group of tensors is gathered at a time, exact, and those of small tensors stay
-/// for the time of a forward pass.
+/// Module-wise access to a sharded model: gathers one group of tensors at a time, exactly; groups of small tensors stay
+/// in memory during a forward pass.
 class DividedModules : public ByModule {
  public:
-  /// All of these outlive this.
+  /// All arguments must outlive this.
   DividedModules(DividedParts& parts, WholeCopies& copies, DividedStep& step)
       : parts_(parts), copies_(copies), step_(step) {}
 

@@ -6,7 +6,7 @@
 
 namespace cambium::train {
 
-/// Part of a group on this rank: in the form of weights, or as plain numbers.
+/// Part of a group on this rank: in the storage format of weights, or as plain values.
 struct DividedPieces::Stored {
   std::byte* data;
   Interval part;

@@ -4,11 +4,11 @@
 
 namespace cambium::train {
 
-/// A divided model in files: each rank writes one part of every group, those that hold the same part share it, and
-/// reads what it holds. At most one group's part is held a second time.
+/// File access of a sharded model: each rank writes one part of every group, divided among ranks with the same part,
+/// and reads all parts it stores. At most one group's part is copied at a time.
 class DividedPieces : public InPieces {
  public:
-  /// The parts and the best weights outlive this.
+  /// The parts and the best weights must outlive this.
   DividedPieces(DividedParts& parts, WholeCopies& copies);
 
   std::vector<io::SharedArray> arrays(bool with_best) const override;
@@ -33,7 +33,7 @@ class DividedPieces : public InPieces {
 
   DividedParts& parts_;
   WholeCopies& copies_;
-  std::vector<std::int64_t> first_;  ///< number of each tensor's first element in files
+  std::vector<std::int64_t> first_;  ///< index of each tensor's first element in files
 };
 
 }  // namespace cambium::train

@@ -7,7 +7,7 @@
 
 namespace cambium::train {
 
-/// For the whole gradient, of which the ranks along the states' levels step a part each.
+/// Norm of the entire gradient, of which the ranks along the states' levels have one part each.
 template <class T>
 double DividedStep::norm_of(BoundedGradient& bounded) {
   if (!bounded.bounds_norm()) return std::numeric_limits<double>::quiet_NaN();
@@ -45,8 +45,8 @@ std::vector<double> DividedStep::squared_gradients() {
   return out;
 }
 
-/// The part of a group's gradient that this rank steps with, in float32 where bfloat16 is kept; else in place (an empty
-/// block).
+/// The clipped gradient of the part that this rank updates, in float32 if stored as bfloat16; else in place (returns an
+/// empty block).
 template <class T>
 Block DividedStep::bounded_gradient(const DividedGroup& g, const BoundedGradient& bounded) {
   using R = Stepped<T>;
@@ -59,7 +59,7 @@ Block DividedStep::bounded_gradient(const DividedGroup& g, const BoundedGradient
   return wide;
 }
 
-/// This rank's part of the weights, exact; direct ones are unpacked into `window`.
+/// This rank's exact part of the weights; direct ones are unpacked into `window`.
 FlatBuffer DividedStep::exact_weights(const DividedGroup& g, Block& window) {
   const auto& form = parts_.form;
   if (form.packed) {
@@ -71,7 +71,7 @@ FlatBuffer DividedStep::exact_weights(const DividedGroup& g, Block& window) {
   return FlatBuffer::on(*g.shard, form.kept, parts_.state_of(g, parts_.states.size() - 1));
 }
 
-/// By this rank's part of the weights, as they are kept.
+/// Updates the average by this rank's part of the weights, given in storage format.
 void DividedStep::update_average(const DividedGroup& g, const FlatBuffer& weights, std::int64_t step) {
   const auto& form = parts_.form;
   if (!parts_.settings.average) return;
@@ -82,8 +82,8 @@ void DividedStep::update_average(const DividedGroup& g, const FlatBuffer& weight
   parts_.settings.average->update(average, FlatBuffer::on(*g.shard, form.real, wide.data()), step);
 }
 
-/// For an optimizer of whole tensors: those of which this rank steps a part are put together and stepped, and the part
-/// is taken back. A tensor is stepped by as many ranks as share it.
+/// For optimizers that need complete tensors: gathers the tensors of which this rank owns a part, updates them and
+/// extracts its part. A tensor is updated redundantly by all ranks that own parts of it.
 void DividedStep::step_whole_tensors(const DividedGroup& g, FlatBuffer& weights, const FlatBuffer& gradients,
                                      std::span<FlatBuffer> states, const StepNumbers& numbers) {
   const Interval mine = parts_.stepped(g);
@@ -136,7 +136,7 @@ void DividedStep::step_group(const DividedGroup& g, const FlatBuffer& gradients,
       {parts_.stepped_weights_of(g), static_cast<std::size_t>(parts_.form.bytes(mine))});
 }
 
-/// Hands out this rank's new weights, coded; the copies of all ranks change by the same messages.
+/// Sends this rank's new weights encoded; the copies on all ranks change by the same messages.
 void DividedStep::hand_out_in_few_bits(const DividedGroup& g) {
   const auto codec = parts_.partition.codecs.update;
   const DType kept = parts_.form.kept;

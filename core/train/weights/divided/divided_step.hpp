@@ -5,22 +5,23 @@
 
 namespace cambium::train {
 
-/// The optimizer's step on divided parts: each rank steps the part whose states it has, and hands out what the others
-/// keep of it. With coded updates the copies of all ranks change by the same messages.
+/// Optimizer step on sharded parts: each rank updates the part whose states it stores, and sends it to the ranks that
+/// store copies. With coded updates the copies on all ranks change by the same messages.
 class DividedStep {
  public:
-  /// Both outlive this.
+  /// Both must outlive this.
   DividedStep(DividedParts& parts, Optimizer& optimizer) : parts_(parts), optimizer_(optimizer) {}
 
-  /// Collective. The optimizer starts with these first weights: it may cut them (split weights) and fills its states.
+  /// Collective. Starts the optimizer with these initial weights: it may truncate them (split weights) and fills its
+  /// states.
   void start(const FlatBuffer& whole);
-  /// The same of one group, whose weights begin at `whole` in the network's precision.
+  /// The same for one group, whose weights begin at `whole` in the network's precision.
   void start(const DividedGroup& g, const std::byte* whole);
   /// Collective, as Weights::update().
   double step(const StepNumbers& numbers);
   /// Collective, as Weights::squared_gradients().
   std::vector<double> squared_gradients();
-  /// Numbers on grids that the last step changed, of this rank's part.
+  /// Values on grids that the last step changed, in this rank's part.
   std::int64_t changed() const { return changed_; }
 
  private:

@@ -7,7 +7,7 @@ DividedWeights::DividedWeights(const Partition& partition, const Comm& comm, con
     : parts_(partition, comm, network, optimizer, settings), windows_(parts_), gradients_(parts_),
       step_(parts_, optimizer), copies_(parts_), pieces_(parts_, copies_), modules_(parts_, copies_, step_) {}
 
-/// The first weights of direct training set the grids, and nothing is left for the optimizer.
+/// The initial weights of direct training determine the grids; the optimizer needs no start.
 void DividedWeights::start(const Use& fill) {
   auto first = copies_.empty();
   fill(first.numbers);
@@ -39,7 +39,7 @@ void DividedWeights::go_on() {
   windows_.advance();
 }
 
-/// Callbacks of a network while it computes a slice.
+/// Callbacks for a network that computes a slice.
 ReadyCallback DividedWeights::callback() {
   const auto ready = [this](int tensor) {
     if (gradients_.ready(tensor)) go_on();
@@ -60,7 +60,7 @@ ReadyCallback DividedWeights::callback() {
   return ReadyCallback(ready, forward, backward, release);
 }
 
-/// Rows that the others send and request while they compute, in their order.
+/// Joins the collective exchanges of the other ranks in their order, for a slice without samples.
 static void take_part_without_samples(const std::vector<int>& module_first, const ReadyCallback& callback) {
   const int modules = static_cast<int>(module_first.size()) - 1;
   for (int m = 0; m < modules; ++m) {
@@ -152,7 +152,7 @@ void DividedWeights::load(const std::function<void(Snapshot&)>& read) {
   if (in.has_best) copies_.take_best(in.best);
 }
 
-/// For all direct weights, of a number of this rank's part. Collective.
+/// Collective. Fraction of all direct weights, given a number of weights in this rank's part.
 double DividedWeights::share(double count) const {
   double sum[] = {count};
   for (int level = 0; level < parts_.partition.states; ++level)

@@ -10,13 +10,13 @@
 
 namespace cambium::train {
 
-/// Weights, gradients and states, each divided over some levels of a mesh of ranks, in full or in few bits. Before a
-/// module is used its weights are gathered, after it they are let go; its gradient is added up over ranks as soon as it
-/// is final; each rank steps the part whose states it has and hands it out. Files hold all of it whole: they do not
-/// know how a model was divided.
+/// Weights, gradients and states, each sharded over some levels of a mesh of ranks, in full precision or few bits.
+/// Weights of a module are gathered before it is used and freed afterwards; its gradient is reduced over ranks as soon
+/// as it is final; each rank updates the part whose states it stores and sends it to the others. Files contain
+/// everything unsharded: they do not depend on the partition.
 class DividedWeights : public Weights {
  public:
-  /// Collective. The optimizer outlives this. InputError as DividedParts.
+  /// Collective. The optimizer must outlive this. InputError as DividedParts.
   DividedWeights(const Partition& partition, const Comm& comm, const Network& network, Optimizer& optimizer,
                  const DivideSettings& settings);
 
@@ -62,7 +62,7 @@ class DividedWeights : public Weights {
   DividedPieces pieces_;
   DividedModules modules_;
   Flips flips_;
-  int slice_ = -1;  ///< that is computed
+  int slice_ = -1;  ///< current slice
 };
 
 }  // namespace cambium::train

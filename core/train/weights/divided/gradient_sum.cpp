@@ -10,7 +10,7 @@ namespace cambium::train {
 
 GradientSum::GradientSum(DividedParts& parts) : parts_(parts), views_(parts.views()), sums_(parts.groups.size()) {}
 
-/// The network writes where the gradients are kept.
+/// True if the network writes directly to the stored gradients.
 bool GradientSum::in_place() const {
   return parts_.partition.gradients == 0 && parts_.form.kept == parts_.form.real &&
          !(parts_.settings.ordered && slices_ > 1);
@@ -18,7 +18,7 @@ bool GradientSum::in_place() const {
 
 void GradientSum::begin(int slices) {
   slices_ = slices;
-  for (auto& sum : sums_) sum.tree.waiting().clear();  // of a step that was given up
+  for (auto& sum : sums_) sum.tree.waiting().clear();  // of an abandoned step
   if (in_place()) std::fill_n(parts_.gradients.data(), parts_.gradients.bytes(), std::byte{0});
 }
 
@@ -53,7 +53,7 @@ bool GradientSum::ready(int tensor) {
   if (std::exchange(tensor_done_[tensor], 1)) return false;
   --sums_[parts_.group_of[tensor]].missing;
   const auto before = next_;
-  // Groups are sent in one order on every rank.
+  // Groups are sent in the same order on every rank.
   while (next_ < parts_.groups.size() && sums_[next_].missing == 0) group_final(parts_.groups[next_++]);
   return before == next_;
 }
@@ -73,7 +73,7 @@ void GradientSum::advance() {
     for (std::size_t k = 0; k < next_; ++k) sums_[k].reduce.advance(false);
 }
 
-/// In the kept precision.
+/// Converts a window to storage precision.
 Block GradientSum::narrowed(Block window, std::int64_t n) const {
   if (parts_.form.kept == parts_.form.real) return window;
   Block kept(parts_.memory, Held::windows, n * size_of(parts_.form.kept));
@@ -98,10 +98,10 @@ void GradientSum::group_final(DividedGroup& g) {
   if (overlaps) start_reduce(g);
 }
 
-/// Sums a slice's gradient over the ranks among which gradients are divided.
+/// Sums a slice's gradient over the ranks that shard gradients.
 void GradientSum::send_slice(DividedGroup& g, Block kept) {
   if (parts_.by_nodes) return send_node(g, std::move(kept));
-  complete_pending();  // two gradients in flight at most
+  complete_pending();  // at most two gradients in flight
   pending_ = {&g, std::move(kept), slice_};
   const int depth = parts_.partition.gradients;
   if (parts_.partition.codecs.reduces())
@@ -124,7 +124,7 @@ void GradientSum::complete_pending() {
   parts_.exchanges.waited_since(start);
 }
 
-/// The same where the sum of the ranks is no node of the tree over slices: each rank adds one slice after the other.
+/// The same if the sum over ranks is not a node of the tree over slices: each rank adds the slices one by one.
 void GradientSum::send_node(DividedGroup& g, Block kept) {
   const double start = wall_seconds();
   NodeRanks ranks = peers(g, 0, parts_.partition.gradients);
@@ -145,13 +145,13 @@ void GradientSum::send_node(DividedGroup& g, Block kept) {
   parts_.exchanges.waited_since(start);
 }
 
-/// The number of this rank's k-th slice among those of the batch, as BatchPlan has it.
+/// Index of this rank's k-th slice in the batch, as in BatchPlan.
 std::int64_t GradientSum::slice_number(int slice) const {
   const std::int64_t turns = parts_of(parts_.mesh, parts_.partition.gradients), rank = parts_.mesh.world().rank();
   return (rank / turns * slices_ + slice) * turns + rank % turns;
 }
 
-/// Ranks that differ from this one in levels [from, to) alone, and the part of share_of(whole, from) that each has of
+/// Ranks that differ from this one only in levels [from, to), with the part of share_of(whole, from) that each has in
 /// share_of(whole, to). Without nodes.
 NodeRanks GradientSum::peers(const DividedGroup& g, int from, int to) const {
   const auto& mesh = parts_.mesh;
@@ -177,7 +177,7 @@ NodeRanks GradientSum::peers(const DividedGroup& g, int from, int to) const {
   return out;
 }
 
-/// Sums over the levels that gradients are not divided over: nodes that are left on each rank.
+/// Sums over the levels that do not shard gradients: the remaining nodes on each rank.
 void GradientSum::reduce_nodes(DividedGroup& g) {
   const int depth = parts_.partition.gradients, levels = static_cast<int>(parts_.mesh.levels().size());
   NodeRanks ranks = peers(g, depth, levels);
@@ -210,7 +210,7 @@ void GradientSum::reduce_nodes(DividedGroup& g) {
   sum_of(g).tree.waiting().clear();
 }
 
-/// Adds a slice's numbers to what is kept; in ordered mode over the tree.
+/// Adds a slice's values to the stored gradient; in ordered mode over the tree.
 void GradientSum::accumulate(DividedGroup& g, std::byte* values, std::int64_t n, int slice) {
   if (parts_.settings.ordered && slices_ > 1) {
     const std::int64_t number = parts_.by_nodes ? slice_number(slice) : slice;
@@ -247,14 +247,14 @@ void GradientSum::add_node(DividedGroup& g, SliceNode node, const std::byte* val
   });
 }
 
-/// The sum of all slices, which is left alone, to where gradients are kept.
+/// Copies the sum of all slices, the only remaining node, to the stored gradients.
 void GradientSum::take_root(DividedGroup& g, std::int64_t n) {
   auto& waiting = sum_of(g).tree.waiting();
   std::copy_n(waiting.front().sum.data(), n * size_of(parts_.form.kept), parts_.gradients_of(g));
   waiting.clear();
 }
 
-/// Sums what is kept over the levels that gradients are not divided over.
+/// Reduces stored gradients over the levels that do not shard gradients.
 void GradientSum::start_reduce(DividedGroup& g) {
   const int depth = parts_.partition.gradients, levels = static_cast<int>(parts_.mesh.levels().size());
   if (parts_.partition.codecs.reduces())

@@ -4,39 +4,39 @@
 
 namespace cambium::train {
 
-/// The sum of gradients over slices and ranks: a group's is added up as soon as it is final on this rank, and goes to
-/// the ranks that keep it. Slices are added over one binary tree in ordered mode, whatever is divided. Ranks among
-/// which gradients are divided exchange every slice, so they take turns (BatchPlan::turns).
+/// Sum of gradients over slices and ranks: a group is reduced as soon as it is final on this rank, and sent to the
+/// ranks that store it. In ordered mode slices are added over one binary tree, whatever the partition. Ranks that shard
+/// gradients exchange every slice, so their slices are interleaved (BatchPlan::turns).
 class GradientSum {
  public:
-  /// The parts outlive this.
+  /// The parts must outlive this.
   explicit GradientSum(DividedParts& parts);
 
-  /// Views of a slice's gradients; they have memory from backward() until the gradient is final.
+  /// Views of a slice's gradients; valid from backward() until the gradient is final.
   std::span<const TensorRef> views() const { return views_; }
   void begin(int slices);
   void next_slice(int slice);
   void backward(int module);
-  /// A tensor's gradient is final in this slice. True when that sent nothing, so that there is time for advance().
+  /// Marks a tensor's gradient as final in this slice. True if that sent nothing, so there is time for advance().
   bool ready(int tensor);
-  /// The slice is computed: what the network did not announce is final. InternalError when it left out a module.
+  /// Ends the slice: gradients that the network did not announce are final. InternalError if it left out a module.
   void end_slice();
-  /// Goes on with what has arrived.
+  /// Processes messages that have arrived.
   void advance();
-  /// Collective. Waits: the sums lie where they are kept.
+  /// Collective. Waits until the sums are in their storage.
   void finish();
 
  private:
   struct Sum {
-    Block window;  ///< of this slice, in the network's precision
+    Block window;  ///< for this slice, in the network's precision
     int missing = 0;
-    SumTree<Block> tree;  ///< ordered mode: of 1, 2, 4, ... slices that wait for their partner
+    SumTree<Block> tree;  ///< ordered mode: sums of 1, 2, 4, ... slices that wait for their sibling
     LevelReduce reduce;
   };
   struct Pending {
     DividedGroup* group = nullptr;
-    Block kept;     ///< the gradient in the kept precision, while its parts travel
-    int slice = 0;  ///< to which it belongs: its parts may arrive when the next one is under way
+    Block kept;     ///< the gradient in storage precision, while its parts are sent
+    int slice = 0;  ///< its slice: its parts may arrive during the next one
   };
   Sum& sum_of(const DividedGroup& g) { return sums_[g.number]; }
   bool in_place() const;
@@ -59,7 +59,7 @@ class GradientSum {
   std::vector<TensorRef> views_;
   std::vector<Sum> sums_;  ///< by group
   int slices_ = 1, slice_ = 0;
-  std::size_t next_ = 0;  ///< first group of the slice that is not final
+  std::size_t next_ = 0;  ///< first group of the slice that is not yet final
   std::vector<char> tensor_done_;
   Pending pending_;
 };

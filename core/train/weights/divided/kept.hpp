@@ -4,7 +4,7 @@
 
 namespace cambium::train {
 
-/// Calls f.operator()<T>() with the type in which numbers are kept: double, float or Bf16.
+/// Calls f.operator()<T>() with the storage type: double, float or Bf16.
 template <class F>
 void with_kept(DType dtype, F&& f) {
   if (dtype == DType::f64)

@@ -7,24 +7,24 @@
 
 namespace cambium::train {
 
-/// How weights lie between their uses: in the network's precision, as the upper halves of split ones (bfloat16), or on
-/// grids of few bits.
+/// Storage format of weights between their uses: in the network's precision, as the upper halves of split weights
+/// (bfloat16), or on low-bit grids.
 struct KeptForm {
-  DType real, kept;                       ///< of the network; of weights and gradients between their uses
-  std::unique_ptr<PackedWeights> packed;  ///< with direct weights
+  DType real, kept;                       ///< of the network; of stored weights and gradients
+  std::unique_ptr<PackedWeights> packed;  ///< for direct weights
 
-  /// Weights can be used where they lie.
+  /// True if weights can be used in place.
   bool plain() const { return kept == real && !packed; }
-  /// For elements of the layout.
+  /// Bytes of these elements of the layout.
   std::int64_t bytes(Interval part) const;
-  /// From the kept form to the network's precision.
+  /// Converts from the storage format to the network's precision.
   void to_real(const std::byte* from, Interval part, std::byte* to) const;
-  /// Upper halves where bfloat16 is kept: split weights lose nothing more. On grids the nearest, which those that lie
-  /// there are already.
+  /// Converts to the storage format: upper halves for bfloat16, exact for split weights; on grids the nearest values,
+  /// exact for values on the grid.
   void to_kept(const std::byte* from, Interval part, std::byte* to) const;
-  /// Puts a part where it belongs among all of a group.
+  /// Copies a part to its position within the group.
   void put(const std::byte* mine, Interval part, Interval whole, std::byte* together) const;
-  /// As gather_levels() does, whatever the weights are kept in; and the same while the caller computes.
+  /// Like gather_levels(), for any storage format; and the same while the caller computes.
   void gather(std::byte* values, Interval whole, int from, int to, const Wires& wires, std::string_view what) const;
   void start_gather(LevelGather& gather, std::byte* values, Interval whole, int from, const Wires& wires,
                     std::string_view what) const;

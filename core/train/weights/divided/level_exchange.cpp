@@ -67,7 +67,7 @@ void LevelGather::start(std::byte* values, Interval whole, int from, int to, DTy
   post();
 }
 
-/// The outermost level that is left.
+/// Starts the outermost remaining level.
 void LevelGather::post() {
   const auto& mesh = wires_->mesh;
   while (level_ > to_ && mesh.levels()[level_ - 1].ranks == 1) --level_;
@@ -124,7 +124,7 @@ void LevelReduce::start(std::byte* values, Interval whole, int from, int to, DTy
   if (level_ < to_) post();
 }
 
-/// Sends every other rank of the level its part and asks for this rank's.
+/// Sends every other rank of the level its part and posts receives for this rank's.
 void LevelReduce::post() {
   const auto& mesh = wires_->mesh;
   const auto& here = mesh.levels()[level_];

@@ -115,7 +115,7 @@ static std::vector<Mesh::Level> sized(const ParallelParams& params, int ranks) {
   return out;
 }
 
-/// Number of levels up to the one of that name.
+/// Number of levels up to the named one.
 static int depth_of(const std::string& what, const std::string& name, const std::vector<Mesh::Level>& levels) {
   if (name.empty()) return 0;
   std::string known;

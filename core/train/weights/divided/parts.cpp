@@ -28,7 +28,7 @@ static bool sends_nodes(const DivideSettings& settings, int ranks) {
   return settings.ordered && !std::has_single_bit(static_cast<unsigned>(ranks));
 }
 
-/// With coded messages nothing overlaps, and with nodes neither.
+/// Encoded messages do not overlap with computation, nor do those of nodes.
 static DivideSettings settled(DivideSettings settings, const Codecs& codecs, int ranks) {
   if (codecs.any() || sends_nodes(settings, ranks)) settings.overlap = false;
   return settings;
@@ -73,8 +73,8 @@ void DividedParts::make_groups(const Network& network) {
   auto [lists, modules] = group_tensors(parameters, module_first, partition.whole_below, settings.group_elements);
   if (!module_first.empty()) module_first.push_back(n);
   const std::int64_t parts = parts_of(mesh, static_cast<int>(mesh.levels().size()));
-  // A scale on the wire serves 128 numbers: those of one tensor, because gradients of different tensors differ by
-  // orders of magnitude.
+  // A scale in messages covers 128 values: all of one tensor, because gradients of different tensors differ by orders
+  // of magnitude.
   if (partition.codecs.any())
     layout = std::make_unique<FlatLayout>(parameters, lists, lowp::wire_piece * parts, lowp::wire_piece);
   else

@@ -9,7 +9,7 @@ namespace cambium::train {
 WeightWindows::WeightWindows(DividedParts& parts)
     : parts_(parts), views_(parts.views()), windows_(parts.groups.size()) {
   for (auto& g : parts_.groups)
-    if (g.weights_depth > 0) divided_.insert(divided_.begin(), &g);  // groups stand in the order of the backward pass
+    if (g.weights_depth > 0) divided_.insert(divided_.begin(), &g);  // groups are in the order of the backward pass
 }
 
 void WeightWindows::begin(int slices) {
@@ -42,7 +42,7 @@ void WeightWindows::release(int module) {
     }
 }
 
-/// Brings a group's weights together and shows them to the network.
+/// Gathers a group's weights and passes them to the network.
 void WeightWindows::open(DividedGroup& g, std::string_view what) {
   std::byte* data = nullptr;
   if (seen_in_place(g)) {
@@ -63,7 +63,7 @@ void WeightWindows::close(DividedGroup& g) {
   if (!seen_in_place(g)) parts_.place(views_, g, nullptr);
 }
 
-/// Waits for a group's divided weights; in the network's precision.
+/// Waits for a group's sharded weights and returns them in the network's precision.
 std::byte* WeightWindows::gathered(DividedGroup& g, std::string_view what) {
   const double start = wall_seconds();
   if (prefetched_.group != &g) start_gather(g, what);
@@ -82,7 +82,7 @@ std::byte* WeightWindows::gathered(DividedGroup& g, std::string_view what) {
 }
 
 void WeightWindows::start_gather(DividedGroup& g, std::string_view what) {
-  prefetched_.gather.advance(true);  // a network that went another way than it said
+  prefetched_.gather.advance(true);  // if the network did not use the prefetched module
   prefetched_.group = &g;
   prefetched_.window = Block(parts_.memory, Held::windows, parts_.form.bytes(g.whole));
   std::byte* together = prefetched_.window.data();
@@ -93,8 +93,7 @@ void WeightWindows::start_gather(DividedGroup& g, std::string_view what) {
     parts_.form.start_gather(prefetched_.gather, together, g.whole, g.weights_depth, parts_.wires, what);
 }
 
-/// A module's weights through coded messages: what every rank computes with is what the message says, also for its own
-/// part.
+/// Gathers a module's weights by encoded messages: every rank computes with the decoded values, also for its own part.
 void WeightWindows::gather_in_few_bits(DividedGroup& g, std::byte* together, std::string_view what) {
   const DType kept = parts_.form.kept;
   std::vector<float> own(parts_.share(g, g.weights_depth).size());
@@ -105,8 +104,8 @@ void WeightWindows::gather_in_few_bits(DividedGroup& g, std::byte* together, std
                });
 }
 
-/// Begins to gather what is used after this group. The last module of the forward pass is the first one backward: it is
-/// gathered anew when its window is free.
+/// Starts to gather the group used after this one. The last module of the forward pass is the first one of the backward
+/// pass: it is gathered again when its window is free.
 void WeightWindows::prefetch_after(const DividedGroup& g, bool released) {
   const int n = static_cast<int>(divided_.size());
   const bool turn = uses_ == n, next_slice = uses_ == 2 * n && slice_ + 1 < slices_;

@@ -5,24 +5,24 @@
 
 namespace cambium::train {
 
-/// Weights as a network sees them: before a module is used its weights are brought together in a window, in the
-/// network's precision; after it the window is freed. With Partition::prefetch the module that comes next is gathered
-/// into a window of its own meanwhile. Weights that are whole and plain are seen where they lie.
+/// Weights as used by a network: before a module is used, its weights are gathered into a window, in the network's
+/// precision, which is freed afterwards. With Partition::prefetch the next module is meanwhile gathered into a separate
+/// window. Replicated weights that need no conversion are used in place.
 class WeightWindows {
  public:
-  /// The parts outlive this.
+  /// The parts must outlive this.
   explicit WeightWindows(DividedParts& parts);
 
   std::span<const TensorRef> views() const { return views_; }
-  /// Before and after all slices of a step: what is in use all the time.
+  /// Before and after all slices of a step: weights that are always in use.
   void begin(int slices);
   void end();
   void next_slice(int slice);
-  /// Collective over the levels that divide weights, in one order on all their ranks.
+  /// Collective over the levels that shard weights, in the same order on all their ranks.
   void forward(int module) { use(module, "gather forward"); }
   void backward(int module) { use(module, "gather backward"); }
   void release(int module);
-  /// MPI libraries without a progress thread move on only inside their own calls.
+  /// MPI libraries without a progress thread make progress only inside MPI calls.
   void advance() { prefetched_.gather.advance(false); }
 
  private:
@@ -37,15 +37,15 @@ class WeightWindows {
 
   struct Prefetched {
     DividedGroup* group = nullptr;
-    Block window;  ///< in the kept form
+    Block window;  ///< in storage format
     LevelGather gather;
   };
   DividedParts& parts_;
   std::vector<TensorRef> views_;
   std::vector<Block> windows_;          ///< by group
-  std::vector<DividedGroup*> divided_;  ///< with divided weights, in the order of the forward pass
+  std::vector<DividedGroup*> divided_;  ///< with sharded weights, in the order of the forward pass
   int slices_ = 1, slice_ = 0;
-  int uses_ = 0;  ///< of divided groups in this slice: forward, then backward
+  int uses_ = 0;  ///< uses of sharded groups in this slice: forward, then backward
   Prefetched prefetched_;
 };
 

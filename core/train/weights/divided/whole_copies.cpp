@@ -11,7 +11,7 @@ WholeCopy WholeCopies::whole_of(DType dtype, const std::function<void(const Divi
   return copy;
 }
 
-/// Puts a group together that is kept like weights and divided over `depth` levels.
+/// Gathers a group in the storage format that is sharded over `depth` levels.
 void WholeCopies::gather_kept(const DividedGroup& g, const std::byte* mine, int depth, std::byte* into) {
   if (parts_.form.plain()) {
     parts_.form.put(mine, parts_.share(g, depth), g.whole, into);
@@ -45,7 +45,7 @@ WholeCopy WholeCopies::best() {
 
 WholeCopy WholeCopies::state(std::size_t k) { return whole_of_states(parts_.states[k], parts_.infos[k].dtype); }
 
-/// For what lies in the order of the states.
+/// Gathers data stored in the order of the states.
 WholeCopy WholeCopies::whole_of_states(const Block& states, DType dtype) {
   return whole_of(dtype, [&](const DividedGroup& g, std::byte* into) { gather_states(g, states, dtype, into); });
 }
