@@ -69,7 +69,7 @@ static F symbol(const char* name) {
   return reinterpret_cast<F>(dlsym(RTLD_DEFAULT, name));
 }
 
-/// As openblas_get_parallel() numbers them.
+/// Values of openblas_get_parallel().
 enum class BlasKind { sequential, own_threads, on_openmp };
 
 static BlasKind blas_kind() {
@@ -153,10 +153,10 @@ void apply_platform_settings(char** argv) {
   const bool core_is_set = !wants_core || set_blas_core();
   if (threads_are_set && core_is_set) return;
   setenv("CAMBIUM_RESTARTED", "1", 1);
-  execv("/proc/self/exe", argv);  // on failure the program simply goes on; the banner will warn
+  execv("/proc/self/exe", argv);  // on failure the program simply continues; the banner will warn
 }
 
-/// True if the system gives so many bytes of addresses in pieces of this size.
+/// True if the system provides this many pieces of address space of this size.
 static bool can_map(std::size_t piece, int pieces) {
   std::vector<void*> taken;
   for (int k = 0; k < pieces; ++k) {

@@ -31,8 +31,8 @@ struct Amount {
   int word = 8;                     ///< bytes of a number: the roofs of 4 and 8 differ
 };
 
-/// Regions of one thread while a profile is taken: how often, how long without what lies inside, which amounts.
-/// Regions nest; time in none of them is idle.
+/// Regions of one thread during profiling: number of calls, time without nested regions, amounts of work. Regions nest;
+/// time outside any region is idle.
 class Recorder {
  public:
   struct Row {
@@ -92,7 +92,7 @@ class Recorder {
 
   std::vector<Row> rows_;
   std::vector<std::string> sections_{""};
-  std::vector<std::array<Names, 2>> names_{1};  ///< of each section: of numbers of 8 bytes, of fewer
+  std::vector<std::array<Names, 2>> names_{1};  ///< per section: for values of 8 bytes, and for narrower ones
   std::array<std::size_t, 256> recent_{};       ///< row + 1 of names by their address: most are literals
   std::vector<Frame> stack_;
   std::vector<Event> events_;
@@ -105,18 +105,18 @@ class Recorder {
 /// That which records the calling thread; null when nothing does, which is the usual case and costs one test.
 Recorder* recorder();
 
-/// Interface that tells a recorder of regions that other libraries run through (kernels, operators): called with true
-/// as a recorder begins and with false as it ends. For the whole program.
+/// Registers regions of other libraries (kernels, operators): `source` is called with true when a recorder begins and
+/// with false when it ends. For the entire program.
 void add_region_source(std::function<void(bool)> source);
 
-/// Who is told of sections of Timing, whether or not a profile is taken; nobody where they are null.
+/// Callbacks for sections of Timing, called whether or not a profile is taken; unused if null.
 struct SectionListener {
   void (*enter)(std::string_view name) = nullptr;
   void (*leave)() = nullptr;
 };
 SectionListener& section_listener();
 
-/// Records its own life as a region; what lies inside is recorded, too.
+/// Records its own lifetime as a region; nested regions are recorded, too.
 class Region {
  public:
   Region(std::string_view name, WorkKind kind, const Amount& amount = {}) : Region(name, kind, amount, false) {}
@@ -140,7 +140,7 @@ class Region {
   Recorder* recorder_;
 };
 
-/// A region whose inside is not looked at: a kernel with the amounts that its shape says.
+/// Region whose interior is not recorded: a kernel with the amounts given by its shape.
 class KernelRegion : public Region {
  public:
   KernelRegion(std::string_view name, WorkKind kind, const Amount& amount = {}) : Region(name, kind, amount, true) {}

@@ -27,7 +27,7 @@ std::string text_of_file(const std::string& path);
 /// Shortest decimal text that reads back as the same double.
 std::string number_text(double value);
 
-/// A number that fills the whole text (blanks around it allowed); none for hexadecimal, infinite or trailing text.
+/// Parses the text as one number (surrounding blanks allowed); none for hexadecimal, infinite or trailing text.
 std::optional<double> parse_number(std::string_view text);
 
 }  // namespace cambium

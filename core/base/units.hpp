@@ -34,7 +34,8 @@ Unit operator/(Unit a, Unit b);
 Unit power(Unit a, int n);
 
 /// Reads a product, quotient or power of known units: "eV/angstrom^3", "1/ps", "K", "J/(kg K)", "" (a pure number).
-/// On failure returns none and, where `problem` is given, says why ("there is no unit 'pss'; did you mean 'ps'?").
+/// On failure returns none and, if `problem` is given, sets it to the reason ("there is no unit 'pss'; did you mean
+/// 'ps'?").
 std::optional<Unit> parse_unit(std::string_view text, std::string* problem = nullptr);
 
 /// The same for units written in the code; throws InternalError.

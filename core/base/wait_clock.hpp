@@ -2,8 +2,8 @@
 
 namespace cambium {
 
-/// The seconds that a thread spends in messages and in waiting for other ranks, counted while one of these lives: what
-/// is left of the wall time is its own work. Costs two looks at the clock for each call of MPI.
+/// Seconds that a thread spends in messages and waiting for other ranks during the lifetime of this object; the rest of
+/// the wall time is its own work. Costs two clock reads per MPI call.
 class WaitClock {
  public:
   WaitClock();

@@ -11,7 +11,7 @@ namespace cambium::lowp {
 /// A stream that is not what lossy_encode() wrote: cut off, changed, or something else.
 struct DamagedStream {};
 
-/// Appends numbers, as they lie in memory, to a byte array.
+/// Appends values in their memory representation to a byte array.
 class ByteWriter {
  public:
   template <class T>

@@ -29,8 +29,8 @@ struct Quantizer {
     inverse = T(1) / step;
   }
 
-  /// Code of a row; values become what will be decoded. Returns the number of exceptions (code 0, value kept; where it
-  /// is not finite its place takes the prediction, which later ones build on).
+  /// Code of a row; values become what will be decoded. Returns the number of exceptions (code 0, value kept; a
+  /// non-finite one is replaced by the prediction, on which later ones build).
   int encode(T* values, std::int64_t stride, const T* prediction, std::int64_t n, std::uint16_t* codes) const {
     int exceptions = 0;
     for (std::int64_t k = 0; k < n; ++k) {

@@ -134,7 +134,7 @@ template void decode_sparse<float>(std::span<const std::byte>, std::span<float>)
 template void decode_sparse<double>(std::span<const std::byte>, std::span<double>);
 
 std::vector<std::byte> encode_integers(std::span<const std::int64_t> values) {
-  // Bytes of one place together: the upper ones of small differences are all alike.
+  // Groups bytes of equal significance: the upper ones of small differences are all alike.
   std::vector<std::byte> planes(values.size() * 8);
   std::uint64_t before = 0;
   for (std::size_t k = 0; k < values.size(); ++k) {

@@ -16,8 +16,8 @@ namespace cambium::lowp {
 namespace {
 
 // Stream: magic, version, flags, number of helpers (one byte each after the magic), from version 2 on the length of the
-// plain stream that was compared, the plain stream, the weights (empty where they are not part of it), each after its
-// length, places of values that stay as the plain codec gave them; the checksum of all before.
+// plain stream that was compared, the plain stream, the weights (empty if they are not part of it), each after its
+// length, indices of values that stay as the plain codec gave them; the checksum of all preceding bytes.
 constexpr std::array<char, 4> enhanced_magic{'C', 'L', 'S', 'E'};
 constexpr std::uint8_t enhanced_version = 2, flag_strict = 1, flag_own_weights = 2;
 constexpr double least_gain = 0.1;    // dB, below which no plain stream is made to be compared
@@ -52,7 +52,7 @@ Parts parts_of(std::span<const std::byte> bytes) {
   return p;
 }
 
-/// Properties that a strict stream keeps: places where the correction broke the bound, or moved a value that is exact.
+/// Exceptions of a strict stream: indices where the correction broke the bound, or moved a value that is exact.
 template <class T>
 std::vector<std::uint64_t> beyond(std::span<const T> values, std::span<const T> decoded, std::span<T> corrected,
                                   double bound) {
@@ -157,8 +157,8 @@ std::size_t rival_bytes_of(const Trial<T>& trial, std::span<const T> values, con
   return least;
 }
 
-/// Whether the corrected stream is shorter than every plain one that is as good: with the level bounds that make the
-/// stream at its bound shortest, and with those that are usual.
+/// True if the corrected stream is shorter than every plain one of the same quality: with the level bounds that
+/// minimise the stream at its bound, and with the usual ones.
 template <class T>
 bool judge(Trial<T>& trial, std::span<const T> values, std::span<const T> decoded, const LossyInfo& info,
            LossyPredictor predictor, EnhancedReport& report) {

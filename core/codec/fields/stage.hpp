@@ -16,9 +16,9 @@ struct GroupWeights {
   std::vector<std::int8_t> weights;
 };
 
-/// Corrections by small networks, one for each group of values. A group is an interval of values; a network sees the
-/// differences between a value and its neighbours. Arithmetic is in single precision in a fixed order: what one machine
-/// encodes another one decodes.
+/// Corrections by small networks, one per group of values. A group is an interval of values; the input of a network is
+/// the differences between a value and its neighbours. Arithmetic is in single precision in a fixed order, so another
+/// machine can decode the stream.
 struct EnhancerStage {
   static constexpr int most_groups = 64;
 

@@ -6,12 +6,12 @@
 
 namespace cambium::lowp {
 
-/// Rows of one table in a message, one behind the other.
+/// Rows of one table in a message, stored consecutively.
 template <class T>
 struct RowGroup {
   std::span<T> values;
   std::int64_t width = 1;
-  double bound = 0.0;     ///< no number changes by more; positive
+  double bound = 0.0;     ///< maximum change of a value; positive
   bool repeated = false;  ///< a row equal to an earlier one of the group, once quantised, becomes a reference to it
 };
 
