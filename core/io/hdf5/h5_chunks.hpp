@@ -5,8 +5,8 @@
 
 namespace cambium::io {
 
-/// Chunks of an array, and those of them that were never written: HDF5 gives the fill value for their numbers, zero
-/// where the file names none.
+/// Number of chunks of an array, and of those never written: HDF5 returns the fill value for these, zero if the file
+/// names none.
 struct ChunkCount {
   std::int64_t all = 0, unwritten = 0;
 };

@@ -31,7 +31,7 @@ enum class ExtxyzRole {
 class ExtxyzColumns {
  public:
   struct Used {
-    int first = -1;    ///< place among the words of a line; -1 where absent
+    int first = -1;    ///< index among the words of a line; -1 if absent
     int width = 0;     ///< words
     std::string name;  ///< as the file spells it
   };

@@ -9,7 +9,7 @@
 
 namespace cambium::io {
 
-/// A frame as its file gives it, in the file's axes and numbers.
+/// A frame in the axes and units of its file.
 struct ExtxyzFrame {
   ExtxyzComment comment;
   ExtxyzColumns columns;
@@ -27,7 +27,7 @@ struct ExtxyzFrame {
   std::vector<double> charge;  ///< e
   std::vector<std::int64_t> id;
   std::int64_t held = 0;      ///< atoms that may not move freely, by ASE's column move_mask
-  bool more_columns = false;  ///< lines of a frame without Properties have words behind the fourth
+  bool more_columns = false;  ///< lines of a frame without Properties have more than four words
   std::int64_t atoms() const { return static_cast<std::int64_t>(type.size()); }
 };
 
@@ -38,8 +38,8 @@ struct ExtxyzWanted {
   std::vector<std::string> force;  ///< names of the column of forces; empty: those of extxyz_force_names()
 };
 
-/// The one reader of extended XYZ, plain XYZ among it: a comment line that has no keys says nothing, and columns behind
-/// the fourth are passed over.
+/// Reader of extended XYZ, including plain XYZ: a comment line without keys is ignored, and so are columns after the
+/// fourth.
 class ExtxyzReader {
  public:
   /// Throws InputError when the file cannot be opened.

@@ -11,7 +11,7 @@ struct LammpsUnits {
 };
 
 /// For real, metal, si, cgs, electron, micro and nano; none for any other word. Velocities of electron are Bohr/fs, as
-/// LAMMPS computes (its manual says Bohr per 1.03275 fs).
+/// LAMMPS computes (its manual states Bohr per 1.03275 fs).
 std::optional<LammpsUnits> lammps_units(std::string_view style);
 
 /// The style that the first line of a data file names, as write_data does: "..., units = real". Empty where it names
