@@ -49,7 +49,7 @@ std::string share_path(const std::string& manifest, const std::string& token, in
   return (fs::path(shares_folder(manifest)) / fmt::format("{}.{:05}", token, rank)).string();
 }
 
-/// The bytes and the checksum that a seal says.
+/// Size and checksum stored in a seal.
 std::array<std::int64_t, 2> said_by(const char* seal) {
   std::array<std::int64_t, 2> out;
   std::memcpy(out.data(), seal + 16, sizeof out);
@@ -75,7 +75,7 @@ std::string random_name() {
 
 std::string shares_folder(const std::string& manifest) { return fs::path(manifest).replace_extension("shares"); }
 
-/// A share that is written while it is given.
+/// A rank file that is written as data arrive.
 struct ShareWriter::Disk {
   explicit Disk(const std::string& path) : target(path), named(path) {
     file = ::open(target.part().c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666);

@@ -23,7 +23,7 @@ std::string_view without_plus(std::string_view word) {
   return plus ? word.substr(1) : word;
 }
 
-/// What the first bytes of a file say it is, and how it becomes text; null for text.
+/// File type by its first bytes, and how to convert it to text; null for text.
 struct OtherKind {
   std::string_view start;
   const char *name, *remedy;
@@ -93,7 +93,7 @@ void TextLines::pass_byte_order_mark() {
         fmt::format("{}: its lines end in CR alone, expected LF or CR LF; convert it: tr '\\r' '\\n'", path_));
 }
 
-/// Reads on behind the bytes that are still to be read; false where the file has no more.
+/// Refills the buffer after the unread bytes; false at the end of the file.
 bool TextLines::fill() {
   std::copy(buffer_.begin() + static_cast<std::ptrdiff_t>(at_), buffer_.begin() + static_cast<std::ptrdiff_t>(end_),
             buffer_.begin());

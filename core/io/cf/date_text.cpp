@@ -79,7 +79,7 @@ std::optional<Date> take_date(Reader& text) {
   return date;
 }
 
-/// Seconds of the fraction of a second behind its point.
+/// Fraction of a second after the decimal point, in seconds.
 double take_fraction(Reader& text) {
   if (!text.take('.')) return 0.0;
   const auto digits = text.take_digits();

@@ -118,14 +118,14 @@ void Decoding::add_fill(long double x, std::optional<Stored> as, const char* att
     if (type_ == Stored::f64 && as == Stored::f32) fills_.push_back(as_written(x));
     return;
   }
-  // a byte of -1 is 255 where the numbers are unsigned, and the other way around
+  // a byte of -1 is 255 if the values are unsigned, and vice versa
   if (type_ != file_type_ && !holds(type_, x) && holds(file_type_, x))
     x += (is_unsigned(type_) ? 1.0L : -1.0L) * std::ldexp(1.0L, static_cast<int>(8 * size_of(type_)));
   if (holds(type_, x)) {
     fills_.push_back(x);
     return;
   }
-  // a fill in physical units, where packing gives a whole number of it
+  // a fill in physical units that packs to an integer
   const long double packed = (x - offset_) / scale_;
   if (std::abs(packed - std::round(packed)) < 1e-3L && holds(type_, std::round(packed)))
     fills_.push_back(std::round(packed));
@@ -215,7 +215,7 @@ void Decoding::decode(const T* stored, std::size_t n, double* out) const {
       out[i] = (stored[i] >= low) & (stored[i] <= high) ? static_cast<double>(stored[i]) * scale + offset : nan;
     return;
   }
-  // what is read is read once: numbers may be decoded where they lie
+  // each input is read before its output is written: decoding may be in place
   if (fills_.size() > 2) {
     std::vector<T> fills;
     for (const auto fill : fills_) fills.push_back(static_cast<T>(fill));

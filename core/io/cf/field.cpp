@@ -115,8 +115,8 @@ const Field::Candidate* Field::candidate_for(std::size_t dimension) const {
   return best ? best : unnamed_candidate(dimension);
 }
 
-/// Where dimensions or coordinates have no names (HDF5 without scales): latitudes and longitudes of the right length
-/// for the last two, by their names first; heights for those before.
+/// For dimensions or coordinates without names (HDF5 without scales): latitudes and longitudes of the right length for
+/// the last two, preferably by name; heights for those before.
 const Field::Candidate* Field::unnamed_candidate(std::size_t dimension) const {
   const std::size_t rank = file_shape_.size();
   auto fits = [&](std::size_t at, Role role) -> const Candidate* {

@@ -189,7 +189,7 @@ std::vector<double> converted(std::span<const double> times, const TimeUnit& fro
       t = 0.0;
       first = std::min(to.day, day);
     }
-    // whole days apart first, so that whole numbers stay whole
+    // difference in whole days first, so that integers stay integers
     const double offset = (86400.0 * static_cast<double>(day - to.day) + (seconds - to.second)) / to.seconds;
     t = t * (from.seconds == to.seconds ? 1.0 : from.seconds / to.seconds) + offset;
     first = std::min(first, to.day + static_cast<std::int64_t>(std::floor(t * to.days())));

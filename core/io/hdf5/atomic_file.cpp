@@ -15,8 +15,7 @@
 namespace cambium::io {
 namespace {
 
-/// Brings a file or folder to the disk. File systems without fsync for folders say EINVAL: nothing more can be done
-/// there.
+/// Syncs a file or folder to disk. File systems without fsync for folders return EINVAL, which is ignored.
 void synchronise(const std::string& path, const std::string& named) {
   const int descriptor = ::open(path.c_str(), O_RDONLY);
   if (descriptor < 0) refuse_write(named, std::strerror(errno));

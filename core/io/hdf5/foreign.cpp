@@ -10,7 +10,7 @@ namespace cambium::io {
 
 namespace {
 
-/// {0} stands for the path.
+/// {0} is replaced by the path.
 struct Format {
   std::string_view begin;
   const char* words;

@@ -86,7 +86,7 @@ void Object::set_attribute(const std::string& name, const TensorRef& values) {
 }
 
 namespace {
-/// Texts side by side in equal, zero-padded room, and the type that says so.
+/// Texts in fields of equal size, zero-padded, and their HDF5 type.
 std::pair<Handle, std::vector<char>> ascii(const std::vector<std::string>& texts) {
   std::size_t room = 1;
   for (const auto& text : texts) room = std::max(room, text.size());
@@ -194,7 +194,7 @@ static Handle room_for_a_chunk(const Handle& set) {
   return access;
 }
 
-/// Where a link on the way to `path` leads to nothing; empty where none does.
+/// Describes the dangling link on the way to `path`; empty if there is none.
 static std::string lost_link(hid_t file, const std::string& name, const std::string& path) {
   for (std::size_t end = 1; end != std::string::npos && end < path.size();) {
     end = path.find('/', end + 1);
@@ -235,7 +235,8 @@ Dataset Group::opened(const std::string& name, bool stored) const {
   stored ? require_files_of(opened, file_, path) : require_parts(opened, file_, path);
   const Handle access = room_for_a_chunk(opened);
   if (!access) return Dataset(opened, file_, path);
-  H5Dclose(opened.id());  // what is open under one name shares what it keeps in memory
+  H5Dclose(opened.id());  // objects open under one name share the chunk cache, so the first is closed before it is
+                          // opened again
   return Dataset(checked(H5Dopen2(handle_.id(), path.c_str(), access.id()), "open", file_, path), file_, path);
 }
 

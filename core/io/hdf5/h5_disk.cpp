@@ -16,7 +16,7 @@
 namespace cambium::io::detail {
 namespace {
 
-/// HDF5 sees the first member only.
+/// The first member is the one that HDF5 accesses.
 struct Disk {
   H5FD_t base{};
   int descriptor = -1;

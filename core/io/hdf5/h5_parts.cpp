@@ -26,8 +26,7 @@ std::string some_of(const std::vector<std::string>& names) {
                              : fmt::format("{}", fmt::join(shown, ", "));
 }
 
-/// A name of a file or data set as a mapping stores it: pieces between which the number of a block stands (%b); %% is
-/// one %.
+/// Splits a file or data set name of a mapping at the block number (%b); %% is a literal %.
 std::vector<std::string> pieces_of(const std::string& name) {
   std::vector<std::string> pieces{""};
   for (std::size_t k = 0; k < name.size(); ++k) {
@@ -143,8 +142,8 @@ class Parts {
     }
   }
 
-  /// A selection that ends behind the part would be filled up. Of "all of it" HDF5 keeps no extent, but as many values
-  /// are selected in the virtual data set.
+  /// HDF5 would pad a selection that exceeds the part. For "all of it" HDF5 stores no extent, but as many values are
+  /// selected in the virtual data set.
   void require_extent(const Dataset& part, const Mapping& mapping) const {
     const auto shape = part.shape();
     if (H5Sget_select_type(mapping.source.id()) == H5S_SEL_ALL) {
@@ -175,7 +174,7 @@ class Parts {
         path_, file_, needed, part.path(), part.file(), fmt::join(part.shape(), ", ")));
   }
 
-  /// Numbers of the blocks that are there, of files or of data sets in one file.
+  /// Numbers of the existing blocks, of files or of data sets in one file.
   std::set<std::uint64_t> numbers(const std::vector<std::string>& file, const std::vector<std::string>& set) {
     std::set<std::uint64_t> found;
     if (file.size() > 1) {
@@ -226,7 +225,7 @@ class Parts {
   std::vector<std::string> missing_;
 };
 
-/// How many virtual data sets lead to the one that is looked at.
+/// Number of virtual data sets on the way to the current one.
 int& depth() {
   static thread_local int value = 0;
   return value;
@@ -278,7 +277,9 @@ std::vector<std::string> places_of_file(const std::string& name, const std::stri
   const std::string folder = folder_of(file);
   std::string all = prefixes ? prefixes : "";
   constexpr std::string_view origin = "${ORIGIN}";
-  if (all.starts_with(origin)) all = folder + all.substr(origin.size());  // of the whole value, not of each folder
+  if (all.starts_with(origin))
+    all = folder + all.substr(origin.size());  // once for the entire value, not for each
+                                               // folder
   while (!all.empty()) {
     const auto end = all.find(':');
     const std::string prefix = all.substr(0, end);

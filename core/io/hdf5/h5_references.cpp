@@ -46,7 +46,7 @@ void FileCopy::mend_scales(const std::string& path) {
   H5Dvlen_reclaim(type.id(), space.id(), H5P_DEFAULT, rows.data());
 }
 
-/// A scale that said who uses it says so again.
+/// Restores the list of uses of a scale that had one.
 void FileCopy::list_uses(const std::string& scale) {
   const Handle old = opened(scale);
   if (H5Aexists(old.id(), "REFERENCE_LIST") <= 0) return;

@@ -32,7 +32,7 @@ bool identify(const std::string& path, Identity& out) {
   return true;
 }
 
-/// Files that were looked at or need not be; of this process.
+/// Files of this process that were probed or need not be.
 struct Trusted {
   std::mutex guard;
   std::set<Identity> files;
@@ -103,7 +103,8 @@ void probe_hdf5(const std::vector<std::string>& paths) {
     const auto first = unknown.begin() + static_cast<std::ptrdiff_t>(from);
     words.insert(words.end(), first, first + static_cast<std::ptrdiff_t>(std::min(at_once, unknown.size() - from)));
     const ChildOutput said = output_of(words);
-    // A line for each file that it began with. Statuses of its own (it could not be started) say nothing of a file.
+    // One line for each file that was started. Exit codes of the prober itself (it could not be started) concern no
+    // file.
     const auto begun = static_cast<std::size_t>(std::count(said.text.begin(), said.text.end(), '\n'));
     if (said.status > 128) refuse(unknown[from + std::clamp<std::size_t>(begun, 1, words.size() - 1) - 1], said.status);
   }

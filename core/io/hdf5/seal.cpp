@@ -23,7 +23,7 @@ namespace {
 
 struct Trailer {
   std::array<char, 16> name{'C', 'a', 'm', 'b', 'i', 'u', 'm', ' ', 's', 'e', 'a', 'l', ' ', '1', '\n', '\0'};
-  std::uint64_t bytes = 0, checksum = 0;  ///< of what lies before
+  std::uint64_t bytes = 0, checksum = 0;  ///< of all preceding bytes
 };
 /// True if a name is that of a seal, some letters of which may be damaged: a seal does not go with a bit.
 bool resembles(std::string_view found, std::string_view name) {
@@ -171,7 +171,7 @@ Seal seal_within(const std::string& path, MPI_Comm comm) {
   MPI_Bcast(all, 4, MPI_UINT64_T, 0, comm);
   if (!all[0]) return Seal::absent;
   if (!all[3]) return Seal::broken;
-  // Every rank looks at the file that the first one sees; another length is another file.
+  // Every rank checks the file that rank 0 sees; another length means another file.
   std::uint64_t size = before;
   MPI_Bcast(&size, 1, MPI_UINT64_T, 0, comm);
   if (all[1] != size) return Seal::broken;
