@@ -8,10 +8,10 @@
 
 namespace cambium::deck {
 
-/// One list marked `!choice`. Where an alias repeats it, each place is decided for itself.
+/// One list marked `!choice`. If an alias repeats it, each occurrence is decided separately.
 struct Decision {
-  Node list;            ///< its items are the alternatives; its path is where the picked one will stand
-  int within = -1;      ///< the decision in one of whose alternatives it stands; -1 for none
+  Node list;            ///< its items are the alternatives; its path is that of the picked one
+  int within = -1;      ///< enclosing decision, if it is in an alternative of another one; else -1
   int alternative = 0;  ///< which of those
 };
 

@@ -7,7 +7,7 @@
 
 namespace cambium::deck {
 
-/// A place in a source: file and 1-based line and column; line 0 means that there is no line (command line, defaults).
+/// Location in a source: file and 1-based line and column; line 0 means no line (command line, defaults).
 struct Mark {
   std::string source;
   int line = 0;
@@ -69,9 +69,9 @@ class Node {
   /// A map without the entries for which `drop(key)` holds. Marks and paths stay.
   template <class Drop>
   Node without(Drop drop) const;
-  /// A map in which `key` has this value (replaced in place, or added at the end).
+  /// Copy of a map in which `key` has this value (replaced in place, or added at the end).
   Node with(std::string_view key, Node value) const;
-  /// A list in which item `index` has this value.
+  /// Copy of a list in which item `index` has this value.
   Node with(std::size_t index, Node value) const;
 
  private:

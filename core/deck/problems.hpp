@@ -21,14 +21,14 @@ struct Problem {
   std::string line() const;
 };
 
-/// Collects what is wrong, so that a user mends a deck once.
+/// Collects all problems, so that a user can fix a deck in one pass.
 class Problems {
  public:
   void add(const Node& at, std::string text) { add(at.mark(), at.path(), std::move(text)); }
-  /// The same problem at the same place is kept once.
+  /// The same problem at the same location is kept once.
   void add(Mark mark, std::string path, std::string text);
 
-  /// Hint about a deck that is right: a name that has changed. The same at one place is kept once.
+  /// Hint about a valid deck: a renamed key or type. The same hint at one location is kept once.
   void hint(Mark mark, std::string path, std::string text);
   const std::vector<Problem>& hints() const { return hints_; }
 

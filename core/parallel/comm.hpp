@@ -21,8 +21,7 @@ class Comm {
   bool root() const { return rank_ == 0; }
   MPI_Comm handle() const { return comm_; }
 
-  /// Element-wise sum (max, min) over ranks, in place; every rank gets the result, which is NaN where any rank's value
-  /// is.
+  /// Element-wise sum (max, min) over ranks, in place; every rank gets the result, which is NaN if any rank's value is.
   void sum(std::span<double> values) const;
   double sum(double value) const;
   std::int64_t sum(std::int64_t value) const;

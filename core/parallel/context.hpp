@@ -21,7 +21,7 @@ struct Context {
   std::string run_directory = ".";     ///< where the current stage writes
   std::string resolved_deck = {};      ///< YAML of this run with all defaults, stored in every output
   std::string command_line = {};
-  StopRequest* stop = nullptr;  ///< signals and wall time; long loops ask it once per step
+  StopRequest* stop = nullptr;  ///< signals and wall time; long loops check it once per step
   bool dry_run = false;         ///< `cambium check`: construct, write nothing
   bool resume = false;          ///< continue from the newest checkpoint in run_directory
 };

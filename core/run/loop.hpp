@@ -18,11 +18,12 @@ class Loop {
 
   /// Prints what would run: physics, potential, schedule with reads and writes, outputs.
   void report_plan() const;
-  /// Files to be written; and where that is small, the first state, what the writers say to it, and two steps.
+  /// Checks the files to be written and, for small systems, the initial state, its compatibility with the writers, and
+  /// two steps.
   void examine(Check& check);
   Task::Outcome run();
 
-  // For the last page, after run().
+  // For the stage summary, after run().
   Task::Work work() const;
   std::vector<Result> results() const;     ///< collective
   std::vector<std::string> lines() const;  ///< collective

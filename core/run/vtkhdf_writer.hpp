@@ -68,9 +68,9 @@ class VtkhdfWriter : public Writer {
   Params params_;
   Context& context_;
   const Physics* physics_ = nullptr;
-  std::unique_ptr<io::VtkhdfFile> file_;  ///< rank 0, from the first moment on
-  double seen_ = -1.0;                    ///< time of the newest moment in the file
-  double next_ = 0.0;                     ///< with 'interval': a moment is due at this time
+  std::unique_ptr<io::VtkhdfFile> file_;  ///< rank 0, from the first frame on
+  double seen_ = -1.0;                    ///< time of the newest frame in the file
+  double next_ = 0.0;                     ///< with 'interval': a frame is due at this time
 };
 
 }  // namespace cambium

@@ -12,8 +12,8 @@ namespace cambium::tasks {
 /// again. Owned by one rank.
 class TaskJournal {
  public:
-  /// `key` names what must not change when the work goes on. `resume`: takes up an existing file, or begins one;
-  /// otherwise begins anew. InputError when the file holds results of other work, or cannot be written.
+  /// `key` must be the same when the work is resumed. `resume`: uses an existing file, or creates one; otherwise starts
+  /// from scratch. InputError if the file holds results of other work, or cannot be written.
   TaskJournal(std::string path, const std::string& key, bool resume);
   ~TaskJournal();
   TaskJournal(const TaskJournal&) = delete;

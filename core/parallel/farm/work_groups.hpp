@@ -6,11 +6,11 @@
 
 namespace cambium::tasks {
 
-/// Ranks in groups of equal size that evaluate a piece together: the first of each takes part in the farm, the others
-/// do what it does.
+/// Groups of ranks of equal size that evaluate a piece together: the first of each takes part in the farm, the others
+/// follow it.
 class WorkGroups {
  public:
-  /// Collective. `size` divides the number of ranks (InternalError otherwise: whose key it is says so better).
+  /// Collective. `size` divides the number of ranks (else InternalError: the caller has a better message for its key).
   WorkGroups(const Comm& comm, int size);
   const Comm& own() const { return *own_; }
   Comm& own() { return *own_; }
