@@ -118,14 +118,14 @@ class Renaming {
   Problems& problems_;
 };
 
-/// Where a path has come to: in a map of this schema, or at a value of this key inside `depth` shapes.
+/// Current position of a path: in a map of this schema, or at a value of this key inside `depth` shapes.
 struct Place {
   const Schema* schema = nullptr;
   const KeySpec* spec = nullptr;
   std::size_t depth = 0;
 };
 
-/// The place once shapes and choices are looked through; nowhere when nothing of it is declared.
+/// The position after resolving shapes and choices; empty if nothing there is declared.
 Place inside(const Place& at, const Node& node, const TypeTable& types) {
   if (!at.spec || at.depth < at.spec->shapes.size()) return at;
   if (at.spec->leaf == Leaf::map) return {at.spec->nested.get(), nullptr, 0};

@@ -128,7 +128,7 @@ bool read_integer(const Node& node, const KeySpec& spec, Reader& reader, long lo
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
   const bool digits = error == std::errc() && end == text.data() + text.size();
   if (!node.is_scalar()) return refuse(node, spec, reader);
-  if (!digits) {  // 1e6 is a whole number too
+  if (!digits) {  // 1e6 is an integer, too
     const auto value = parse_number(text);
     if (!value || *value != std::floor(*value)) return refuse(node, spec, reader);
     if (std::abs(*value) > 9e15)  // doubles do not count on

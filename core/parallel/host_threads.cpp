@@ -18,7 +18,7 @@ bool inside_a_kernel() {
 #if defined(KOKKOS_ENABLE_OPENMP)
   return omp_in_parallel() != 0;
 #else
-  return true;  // threads of other kinds cannot be asked
+  return true;  // other kinds of threads cannot be queried
 #endif
 }
 

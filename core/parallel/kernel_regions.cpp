@@ -19,7 +19,7 @@ tools::EventSet others;
 /// Copies between memories that have begun and not ended: one or none.
 int open_copies = 0;
 
-/// Copies of Kokkos and our own are kernels, too: only the name tells.
+/// Copies by Kokkos and by us are kernels, too: only the name distinguishes them.
 WorkKind kind_of(std::string_view name, WorkKind usual) {
   const auto holds = [&](const char* word) { return name.find(word) != std::string_view::npos; };
   if (holds("copy") || holds("View")) return WorkKind::movement;

@@ -84,7 +84,7 @@ void Loop::time_steps(Check& check) {
                  fmt::format("{} as long as the second one took here, without output", count_of(*steps)));
 }
 
-/// In a run: what writers say to the state that is there, before an hour is spent on the way to their first sample.
+/// At run time: checks the writers against the actual state, before an hour is spent on the way to their first sample.
 void Loop::ask_writers() {
   Check check(std::filesystem::path(context_.run_directory).parent_path().string(), context_);
   check.begin({});

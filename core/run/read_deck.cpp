@@ -103,7 +103,7 @@ deck::Node with_directory(const deck::Node& node, const std::string& word, const
   return with_texts(node, [&](const std::string& text) { return with_replaced(text, word, directory); });
 }
 
-/// A folder in which a restart would go on elsewhere than it was asked to is refused.
+/// Refuses a folder other than the one to be restarted.
 void set_directory(deck::Node& root, const std::string& directory) {
   const auto other = root["run"]["directory"];
   if (other.mark().source == "command line" && std::filesystem::absolute(other.text()).lexically_normal() !=
@@ -129,7 +129,7 @@ std::string directory_of(const deck::Node& root, const std::string& path) {
   return "runs/" + (name.empty() ? std::filesystem::path(path).stem().string() : name);
 }
 
-/// Answers as a registry does, and remembers which types a deck asked for.
+/// Type table that forwards to a registry and records the types that a deck requests.
 class Asked : public deck::TypeTable {
  public:
   explicit Asked(const Registry& registry) : registry_(registry) {}

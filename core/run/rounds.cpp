@@ -120,7 +120,7 @@ void Rounds::examine(Check& check) {
   check.not_looked_at("files and models of the rounds: earlier rounds write them");
 }
 
-/// Finished stages of an earlier call, on every rank; none where the loop begins anew, and then its folders go.
+/// Finished stages of an earlier call, on every rank; none if the loop starts over, and then its folders are removed.
 std::vector<Rounds::Done> Rounds::done_before(const Context& context) const {
   std::string text;
   io::on_root(context.comm, [&] {

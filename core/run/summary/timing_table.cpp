@@ -43,7 +43,7 @@ static std::string rate_line(const Task::Work& work, double seconds) {
   return line;
 }
 
-/// Rows of the sections, with what lies between them as the last one; none where no section was timed.
+/// Rows of the sections, with the time outside them as the last one; none if no section was timed.
 static void add_sections(const Timing& timing, double seconds, const Comm& comm, std::vector<std::string>& lines) {
   const auto names = section_names(timing, comm);
   if (names.empty()) return;
