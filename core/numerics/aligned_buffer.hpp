@@ -5,7 +5,7 @@
 
 namespace cambium {
 
-/// Host memory for kernels that load whole registers: it begins at a cache line and only ever grows.
+/// Host memory for kernels that load full registers: aligned to a cache line; only ever grows.
 template <class T>
 class AlignedBuffer {
  public:

@@ -17,7 +17,7 @@ class VendorFft {
                         int rows) = 0;
 };
 
-/// For rows of `n` numbers, n even; null where this build has no such library.
+/// For rows of `n` values, n even; null if this build has no such library.
 std::unique_ptr<VendorFft> make_vendor_fft(int n);
 
 }  // namespace cambium

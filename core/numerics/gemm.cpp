@@ -53,7 +53,7 @@ void portable_gemm(bool transpose_b, int m, int n, int k, const T* a, int lda, c
       });
 }
 
-/// BLAS is column-major: what it sees is the transposed product.
+/// BLAS is column-major, so it computes the transposed product.
 template <class T>
 static void blas_gemm(bool transpose_a, bool transpose_b, int m, int n, int k, T alpha, const T* a, int lda, const T* b,
                       int ldb, T beta, T* c, int ldc) {

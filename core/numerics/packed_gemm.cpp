@@ -57,7 +57,7 @@ void finish_narrow(const Tile<T>& tile, const Lane<T> (&sums)[Rows][panel_packs]
   }
 }
 
-/// C is asked for before the sums are ready: a panel's rows lie far apart, where no hardware looks ahead.
+/// Prefetches C before the sums are ready: a panel's rows are far apart, which hardware prefetchers do not follow.
 template <class T, int Rows>
 CAMBIUM_FN void prefetch_rows(const Tile<T>& tile) {
 #if defined(__GNUC__)
@@ -96,7 +96,7 @@ void multiply_tile(const Tile<T>& tile) {
     }
 }
 
-/// multiply_tile() for every number of rows up to that of a whole tile.
+/// multiply_tile() for every number of rows up to that of a full tile.
 template <class T, std::size_t... Rows>
 constexpr auto kernels_of(std::index_sequence<Rows...>) {
   return std::array<void (*)(const Tile<T>&), sizeof...(Rows)>{&multiply_tile<T, static_cast<int>(Rows) + 1>...};

@@ -24,7 +24,7 @@ class TridiagonalEigen {
   /// Diagonal d (n, becomes the eigenvalues, not sorted), off-diagonal e (n - 1 entries and one spare, destroyed).
   /// False when an eigenvalue does not converge.
   bool compute(int n, double* d, double* e);
-  /// Columns of panels: rows of `row_width` numbers.
+  /// Columns of panels: rows of `row_width` values.
   static constexpr int row_width = native_width<double>;
   /// x <- V^T x, row j the component along eigenvector j. x: n x row_width, row-major.
   void to_eigenvectors(double* x) const;

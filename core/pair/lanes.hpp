@@ -33,7 +33,7 @@ CAMBIUM_FN void add_to(double* p, double value) {
     Kokkos::atomic_add(p, value);
 }
 
-/// Adds the symmetric tensor (xx, yy, zz, xy, xz, yz) to nine numbers in row-major order.
+/// Adds the symmetric tensor (xx, yy, zz, xy, xz, yz) to nine values in row-major order.
 CAMBIUM_FN void add_symmetric(double* to, const double* w) {
   to[0] += w[0];
   to[1] += w[3];
@@ -46,7 +46,7 @@ CAMBIUM_FN void add_symmetric(double* to, const double* w) {
   to[8] += w[2];
 }
 
-/// Calls run.operator()<outputs>() for what the request asks.
+/// Calls run.operator()<outputs>() for the requested outputs.
 template <class Run>
 void dispatch(const ForceRequest& request, Run run) {
   if (request.per_atom)

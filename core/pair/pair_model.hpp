@@ -16,9 +16,9 @@ struct PairValue {
 /// C2 SwitchFunction (smooth).
 enum class Truncation { plain, shift, smooth };
 
-/// Two species: the coefficients of the model between them, and where they stop to interact.
+/// Two species: the coefficients of the model between them, and their cut-off.
 ///
-/// `Model<P>` is an aggregate of numbers of type P, the coefficients, with
+/// `Model<P>` is an aggregate of members of type P, the coefficients, with
 ///   CAMBIUM_FN PairValue<P> operator()(P r2) const;
 /// where P is a pack of doubles and r2 the squared distance, up to 1e30 Å^2. It knows nothing of the cut-off.
 template <template <class> class Model>
@@ -34,8 +34,8 @@ enum PairColumn { cut_squared, lift, switch_start, switch_inverse, first_coeffic
 template <template <class> class Model>
 constexpr int pair_coefficients = sizeof(Model<double>) / sizeof(double);
 
-/// A model with its truncation, for PairKernel. With one species all numbers stay in registers; with several they are
-/// looked up in `table` (column, type i, type j).
+/// A model with its truncation, for PairKernel. With one species all coefficients stay in registers; with several they
+/// are looked up in `table` (column, type i, type j).
 template <template <class> class Model, bool one_species, bool smooth>
 struct TruncatedModel {
   static constexpr int columns = first_coefficient + pair_coefficients<Model>;

@@ -35,8 +35,8 @@ static double cubic(const double* c, double t) { return ((c[3] * t + c[2]) * t +
 
 double PairTable::fill(const Formula& formula, double* energies, double* forces) const {
   const double part = std::ldexp(1.0, -grid_.bits);  // of an octave
-  // At r^2; slopes are those over `width`, of the force by differences of fourth order over half of it, of the energy
-  // as the force says: -f/2.
+  // At r^2; slopes are those over `width`, of the force by fourth-order differences over half of it, of the energy from
+  // the force: -f/2.
   struct End {
     PairTable::Value value;
     double force_slope;

@@ -9,12 +9,12 @@
 
 namespace cambium {
 
-/// Host-side bins for the neighbour search: the bounding box of all particles is cut into columns along x (wide in y
-/// and z); inside a column particles are ordered by narrow bins in x and keep their own order inside a bin. All
-/// particles of a column between two values of x are thus one contiguous run of coordinates, and each column is filled
-/// up to whole packs with particles that are far from everything, so that a search reads whole, aligned packs.
-/// Coordinates are integers, multiples of `unit` about the middle of the box: their differences are exact and fit
-/// single precision, so that a search has as many lanes as there are floats in a register.
+/// Host-side bins for the neighbour search: the bounding box of all particles is divided into columns along x (wide in
+/// y and z); inside a column particles are ordered by narrow bins in x and keep their own order inside a bin. All
+/// particles of a column between two values of x are thus one contiguous run of coordinates, and each column is padded
+/// to full packs with particles that are far from everything, so a search reads full, aligned packs. Coordinates are
+/// integers, multiples of `unit` about the middle of the box: their differences are exact and fit single precision, so
+/// a search has as many lanes as there are floats in a register.
 class CellColumns {
  public:
   static constexpr int lanes = native_width<float>;

@@ -5,11 +5,11 @@
 
 namespace cambium {
 
-/// Fields on the cells of a rectangular grid at one moment, as a writer that knows no physics wants them.
+/// Fields on the cells of a rectangular grid at one time, as input of physics-independent writers.
 struct GridFields {
   struct Axis {
     std::string name;           ///< "x"
-    std::vector<double> faces;  ///< rising; cells + 1 of them, evenly spaced or not
+    std::vector<double> faces;  ///< ascending; cells + 1 of them, evenly spaced or not
     std::int64_t cells() const { return std::ssize(faces) - 1; }
   };
   struct Field {

@@ -51,8 +51,8 @@ struct GroupSpec {
   static void describe(deck::Describe<GroupSpec>& d);
 };
 
-/// Leaves the atoms of the selection and drops all others; those that stay are numbered anew, in the order of ranks and
-/// rows. Masks of groups become 0. Collective. Throws InputError as Groups::assign does, of a group `name`.
+/// Keeps the atoms of the selection and removes all others; the remaining ones are renumbered, in the order of ranks
+/// and rows. Masks of groups become 0. Collective. Throws InputError as Groups::assign does, for a group `name`.
 void keep_only(Particles& particles, const GroupSpec& spec, const std::string& name, const Comm& comm,
                const GivenAxes& axes = {});
 

@@ -37,8 +37,8 @@ struct Limits {
   }
 };
 
-/// Consecutive owned atoms that lie close together share one search of the bins: what comes within range of their
-/// bounding box is copied to a short contiguous list.
+/// Consecutive owned atoms that are close together share one search of the bins: candidates within range of their
+/// bounding box are copied to a short contiguous list.
 struct RowGroup {
   static constexpr int max_atoms = 16;
   static constexpr double max_extent = 1.3;  // of the range; measured
@@ -68,7 +68,7 @@ RowGroup next_group(const double* x, int first, int end, double range) {
   return g;
 }
 
-/// Candidates of a group, in units about its center; filled up with far ones to whole packs.
+/// Candidates of a group, in units about its center; padded with far ones to full packs.
 struct Candidates {
   std::vector<float> x, y, z;
   std::vector<int> id;
@@ -91,7 +91,7 @@ struct Candidates {
     id.resize(2 * need);
   }
 
-  /// Appends the particles at slots first..last-1 (whole packs) that come within range of the group's bounding box.
+  /// Appends the particles at slots first..last-1 (full packs) within range of the group's bounding box.
   CAMBIUM_HF void append(const CellColumns& c, int first, int last, const Limits& limits) {
     make_room(last - first);
     const F zero = 0.0f, limit = limits.perhaps;

@@ -8,7 +8,7 @@
 
 namespace cambium {
 
-/// Where the rows of a field live.
+/// Entity to which the rows of a field belong.
 enum class At { particle, cell, node, global };
 
 /// A named array of the state. Infrastructure acts on the declaration: the schedule checks its reads and writes

@@ -10,8 +10,8 @@
 
 namespace cambium {
 
-/// Atoms as a lattice or a file gives them: this rank's share, dealt out without regard to place (Domain::migrate sends
-/// them home). Plain host data.
+/// Atoms from a lattice or a file: this rank's part, distributed without regard to position (Domain::migrate sends them
+/// to their owners). Plain host data.
 struct Structure {
   Box box;
   GivenAxes axes;                ///< in which the source gives the cell and everything else
@@ -28,12 +28,12 @@ struct Structure {
   bool has_velocities() const { return !v.empty(); }
 };
 
-/// The half-open range of `total` items that falls to a rank when they are dealt evenly in order.
+/// The half-open range of `total` items assigned to a rank when they are distributed evenly in order.
 inline std::array<std::int64_t, 2> even_share(std::int64_t total, int rank, int ranks) {
   return {total * rank / ranks, total * (rank + 1) / ranks};
 }
 
-/// Deals what rank 0 holds evenly to all ranks, in order; the others' contents are replaced. Collective.
+/// Distributes the content of rank 0 evenly to all ranks, in order; that of the others is replaced. Collective.
 void scatter(const Comm& comm, Structure& structure);
 
 /// Temperature (K) of the velocities of all particles, three degrees of freedom each, with the structure's masses or

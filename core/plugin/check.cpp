@@ -21,7 +21,7 @@ bool Check::look(const deck::Node& keys, const std::function<void()>& action) {
   try {
     action();
     return true;
-  } catch (const deck::PlacedError& error) {  // says where already
+  } catch (const deck::PlacedError& error) {  // has its location already
     problem({error.what(), error.id()});
   } catch (const deck::DeckError& error) {
     problem({error.what(), {}});
@@ -132,7 +132,7 @@ std::optional<Promise> Check::written_before(const std::string& path) const {
       if (!name->starts_with(stages_[k].folder + "/")) continue;
       const auto file = name->substr(stages_[k].folder.size() + 1);
       if (holds(promise.name, file) && comes(promise, file)) return promise;
-      if (file.find('*') != std::string::npos && holds(file, promise.name)) return promise;  // asks for any of them
+      if (file.find('*') != std::string::npos && holds(file, promise.name)) return promise;  // pattern for any of them
     }
   return {};
 }
@@ -189,7 +189,7 @@ static std::vector<std::string> names(const std::vector<Promise>& promises) {
   return out;
 }
 
-/// Why a path in the run's directory will not be there; empty when it will, or when nobody can say.
+/// Reason why a path in the run's directory will not exist; empty if it will, or if that is unknown.
 std::string Check::problem_of_path(const std::string& path, const std::vector<std::string>& folders) const {
   const auto name = inside(path);
   if (!name) return {};

@@ -15,11 +15,11 @@ struct PluginInfo {
   std::string path;  ///< of its library
 };
 
-/// Loads a plugin and lets it register its types. Collective: rank 0 decides which file it is.
-/// `name` is a path (it holds a '/' or ends in ".so"), or a word for which NAME.cambium.so is searched in the folders
-/// of CAMBIUM_PLUGIN_PATH and in cambium/plugins beside the core library. Nothing of a plugin that was built for
-/// another ABI is run. The library stays loaded until the program ends, because objects of its types may live that
-/// long. Throws InputError.
+/// Loads a plugin and lets it register its types. Collective: rank 0 decides which file it is. `name` is a path (it
+/// contains a '/' or ends in ".so"), or a word for which NAME.cambium.so is searched in the folders of
+/// CAMBIUM_PLUGIN_PATH and in cambium/plugins next to the core library. No code of a plugin built for another ABI is
+/// run. The library stays loaded until the program ends, because objects of its types may live that long. Throws
+/// InputError.
 PluginInfo load_plugin(const std::string& name, Registry& registry, const Comm& comm);
 
 /// The same for the list of a deck; names of plugins that are part of the program are passed over.

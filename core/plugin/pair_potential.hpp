@@ -8,7 +8,7 @@
 
 namespace cambium {
 
-/// The Potential of a pair form: the form says what two atoms do, this does the rest. `Form` has
+/// Potential of a pair form: the form defines the interaction of two atoms, this class does the rest. `Form` has
 ///
 ///   struct Params;                       // its keys, with describe(); the form is made from them as Form{params}
 ///   template <class P> struct Model;     // the formula, see PairTerms

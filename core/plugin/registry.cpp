@@ -115,7 +115,7 @@ void* Registry::create(std::string_view kind, std::string_view name, const deck:
     for (const auto& hint : names.hints()) context.log.warn(hint.line());
     try {
       return type->factory(present, context);
-    } catch (const deck::DeckError&) {  // says where already
+    } catch (const deck::DeckError&) {  // has its location already
       throw;
     } catch (const InputError& error) {
       throw deck::PlacedError(deck::placed(error, present));
@@ -160,7 +160,7 @@ std::string Registry::types_meant(std::string_view kind, std::string_view word) 
   return join(meant, " or ");
 }
 
-/// A plugin that was left out stands in the list under its own name, as something of the kind "plugin".
+/// An omitted plugin is listed under its own name, as a type of the kind "plugin".
 std::string Registry::elsewhere(std::string_view kind, std::string_view name) const {
   load_kind(kind);
   if (const auto meant = types_meant(kind, name); !meant.empty())

@@ -26,7 +26,7 @@ Csr<double> transposed_rows(const Csr<double>& own, std::span<const std::int64_t
 /// Range k of a division of rows that holds this row.
 int range_of(std::span<const std::int64_t> first, std::int64_t row);
 
-/// Those entries that lie in a block, as a matrix of that block.
+/// Extracts the entries within a block, as a matrix of that block.
 Csr<double> block_of(std::span<const Entry> entries, Range rows, Range columns);
 
 }  // namespace cambium::sparse

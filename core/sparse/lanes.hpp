@@ -29,7 +29,7 @@ CAMBIUM_HF Pack<T, W> fused(Pack<T, W> a, Pack<T, W> b, Pack<T, W> c) {
   return fma(a, b, c);
 }
 
-/// W neighbouring numbers of T in memory, as a pack of the type in which they are summed.
+/// W adjacent values of T in memory, as a pack of the type in which they are summed.
 template <class T, int W>
 struct Lanes {
   using Sum = SumOf<T>;

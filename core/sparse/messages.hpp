@@ -31,9 +31,9 @@ class Messages {
   std::vector<MPI_Request> requests_;
 };
 
-/// In place: numbers become their sum over the ranks of `comm` (2 to a few), added in the order of ranks, the same bits
-/// on every rank. Each rank gets all parts of its share, n k / p to n (k + 1) / p, and hands out the result: it
-/// receives (p - 1) share + n - share numbers.
+/// In place: values become their sum over the ranks of `comm` (2 to a few), added in rank order, bitwise identical on
+/// every rank. Each rank reduces its part, n k / p to n (k + 1) / p, and sends the result to all: it receives (p - 1)
+/// part + n - part values.
 template <class T>
 void sum_over(std::span<T> values, const Comm& comm, Words& words);
 template <class T>

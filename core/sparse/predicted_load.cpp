@@ -24,7 +24,7 @@ class BlockCounts {
   std::vector<std::int64_t> counts_;
 };
 
-/// A message of n numbers, where there are any.
+/// Adds a message of n values, if there are any.
 void add_message(Words& words, std::int64_t n) { words.dense += n, words.bytes += 8 * n, words.messages += n > 0; }
 
 /// Rows that each rank wants, by the rank that has them.

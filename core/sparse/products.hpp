@@ -7,7 +7,7 @@
 
 namespace cambium::sparse {
 
-/// A dense matrix in host memory, row-major: row i begins at data + i * stride (elements) and holds `width` numbers.
+/// A dense matrix in host memory, row-major: row i begins at data + i * stride (elements) and holds `width` values.
 template <class T>
 struct Rows {
   T* data = nullptr;

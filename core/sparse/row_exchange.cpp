@@ -65,7 +65,7 @@ struct RowExchange<T>::Work {
     connect(first, wanted);
   }
 
-  /// Tells every rank which of its rows are wanted here.
+  /// Sends to every rank which of its rows are wanted here.
   void connect(std::span<const std::int64_t> first, std::span<const std::int32_t> wanted) {
     const auto ranks = at(comm.size());
     std::vector<int> wants(ranks, 0), asked(ranks), wants_at(ranks), asked_at(ranks);

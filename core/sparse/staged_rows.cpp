@@ -61,7 +61,7 @@ class StagedRows : public ProductBase<T> {
     stage.messages.broadcast(stage.bytes.data(), std::ssize(stage.bytes), q, numbers);
   }
 
-  /// The own range needs no message: first, while others travel, unless sums keep the order of columns.
+  /// The own range needs no message: it is first, while others are in flight, unless sums keep the column order.
   void run(const std::vector<Csr<T>>& blocks, Rows<const T> h, Rows<T> out) {
     const int begin = ranges_.stages_begin(ranges_.copy), end = begin + static_cast<int>(blocks.size());
     const bool own = begin <= ranges_.range && ranges_.range < end, own_first = own && !this->keys_.ordered;
