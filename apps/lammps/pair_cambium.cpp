@@ -146,7 +146,7 @@ void PairCambium::init_style() {
   if (comm->me == 0) {
     utils::logmesg(lmp, "pair_style cambium: " + bridge_->summary() + "\n");
   }
-  // Cambium keeps its own full list, rebuilt whenever LAMMPS reorders its atoms: no list is asked for.
+  // Cambium keeps its own full list, rebuilt whenever LAMMPS reorders its atoms: no list is requested.
 }
 
 double PairCambium::init_one(int i, int j) {

@@ -21,7 +21,7 @@ struct HostArrays {
   double cell[6] = {};                ///< lx, ly, lz, xy, xz, yz
   double corner[3] = {};
   bool reordered = true;  ///< rows are other atoms than in the last call: the list is built again
-  /// True if a pair of rows, an owned one first, does not interact here; empty: all do. Asked when `reordered`.
+  /// True if a pair of rows, an owned one first, does not interact here; empty: all do. Called when `reordered`.
   std::function<bool(int i, int j)> left_out;
   double skin = 2.0;
   bool totals = true;  ///< energy, virial and a committee's deviation are wanted
@@ -43,7 +43,7 @@ struct HostResults {
   std::vector<double> atom_virial;  ///< 9 per row, owned and ghost (when per_atom)
 };
 
-/// Host part of potentials that need their neighbours' neighbours. `values` holds `width` numbers per row.
+/// Host part of potentials that need their neighbours' neighbours. `values` holds `width` values per row.
 struct HostExchange {
   std::function<void(double* values)> forward;             ///< owners to ghosts, width 1
   std::function<void(double* values, int width)> reverse;  ///< ghosts added to owners, width 3 or 9

@@ -34,7 +34,7 @@ double number_of(const std::string& key, const std::string& value, double least,
   throw InputError(fmt::format("bench compare: {} is '{}'; give a number from {:g} to {:g}", key, value, least, most));
 }
 
-/// The object in the last line of a bench's output; `failed` with what it said where there is none.
+/// The object in the last line of a bench's output; else `failed` with its message.
 nlohmann::json figures_of(const ChildOutput& output) {
   std::istringstream in(output.text);
   std::string last, line;

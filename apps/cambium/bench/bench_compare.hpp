@@ -16,7 +16,7 @@ struct ComparisonOptions {
   std::vector<std::string> names;  ///< of benches; all that declare a turn where empty
   int turns = 5;
   int ranks = 1;        ///< more: each turn runs under mpirun
-  double limit = 0.03;  ///< slower by more than this share is named
+  double limit = 0.03;  ///< fraction by which a slower build is reported
 
   /// Reads `OLD NEW [names=a,b] [turns=N] [ranks=N] [limit=SHARE]`. InputError for anything else.
   static ComparisonOptions read(std::span<const std::string> words);
@@ -32,11 +32,11 @@ struct PairedFigure {
   /// Time of the new build over that of the old one (for rates the other way round): above 1 is slower.
   double paired_ratio() const;  ///< median over the turns; both of a turn see the same load
   double best_ratio() const;    ///< of the best turns of each
-  /// Slower (or faster) only where both ratios say so: each alone is what noise does.
+  /// Slower (or faster) only if both ratios agree: noise changes either one.
   Verdict verdict(double limit) const;
 };
 
-/// The figures of turns that have a better side, each paired by turn; those that not every turn gave are left out.
+/// The figures of turns that have a better side, each paired by turn; those missing in some turn are left out.
 std::vector<PairedFigure> paired(const std::vector<nlohmann::json>& before, const std::vector<nlohmann::json>& after);
 
 /// Runs every bench in alternating turns (old new, new old, ...), logs a table per bench and names what became slower.

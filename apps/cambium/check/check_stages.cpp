@@ -14,7 +14,7 @@ namespace cambium {
 
 namespace {
 
-/// Makes one stage and asks it; its problems are in `check` then.
+/// Constructs and examines one stage; its problems are added to `check`.
 void check_stage(const StagesToCheck& all, std::size_t k, bool tried, Check& check) {
   Context& context = check.context();
   const auto& choice = all.stages[k];

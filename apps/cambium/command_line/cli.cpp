@@ -290,7 +290,7 @@ void add_pages(CLI::App& app, Commands& commands, Given& given, ExitCode& code) 
   });
 }
 
-/// The command line's own pages, made from what is registered in `app` when they are asked for.
+/// The command line's own help pages, generated from `app` on request.
 void add_help_pages(CLI::App& app, Commands& commands, Given& given, const Registry& registry) {
   auto* shells = app.add_subcommand("completion", "a script that completes commands, options, decks and types");
   shells->add_option("shell", given.name, "bash, zsh or fish")->required();

@@ -12,7 +12,7 @@ namespace cambium {
 
 /// One option or argument of a command, as its help shows it.
 struct CommandWord {
-  std::vector<std::string> flags;  ///< "-o", "--output"; empty for an argument, which has its place
+  std::vector<std::string> flags;  ///< "-o", "--output"; empty for a positional argument
   std::string name;                ///< of an argument: "deck"
   std::string doc;
   bool takes_value = false;  ///< an option that is followed by a value

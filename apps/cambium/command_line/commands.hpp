@@ -36,7 +36,7 @@ class Commands {
   ExitCode report(const std::vector<std::string>& directories, const std::string& page);
   /// `verb`: plot or movie.
   ExitCode pictures(const std::string& verb, const PictureOptions& options);
-  /// Curves of a run while it goes on.
+  /// Live curves of a run.
   ExitCode watch(const WatchOptions& options);
   ExitCode tool(const Command& command, std::vector<std::string> arguments);
   void say(const std::string& text) { log_.info(text); }

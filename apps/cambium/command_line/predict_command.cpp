@@ -52,7 +52,7 @@ Hdf5Dataset::Params data_params(const AppliedModel& model, const std::string& pa
   return out;
 }
 
-/// Value of --output: one file of either kind; without it both, beside each other, in this folder.
+/// Value of --output: one file of either kind; if empty, both in this folder.
 PredictionPaths paths_of(const std::string& output, const std::string& file, bool table) {
   const std::filesystem::path path(output);
   if (output.empty()) {

@@ -21,7 +21,7 @@ namespace cambium::doctor {
 
 namespace {
 
-/// True if this MPI takes addresses of a device; nullptr where it does not say.
+/// Describes whether this MPI accepts device addresses; nullptr if unknown.
 const char* device_aware() {
 #if defined(MPIX_CUDA_AWARE_SUPPORT)
   if (MPIX_Query_cuda_support() == 1) return "takes addresses of CUDA devices";
@@ -45,7 +45,7 @@ const char* thread_level() {
                                           : "single";
 }
 
-/// LibTorch is loaded late, from a library beside that of core.
+/// LibTorch is loaded lazily, by a library next to that of core.
 bool has_torch() {
   std::error_code ignored;
   return std::filesystem::exists(std::filesystem::path(core_library_folder()) / "libcambium_torch.so", ignored);

@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// One of the numbers that a deck expects of itself: an entry of its note x-doctor.
+/// A result that a deck expects of itself: an entry of its note x-doctor.
 struct Expectation {
   std::string what;    ///< "damping of a Langmuir wave"
   std::string result;  ///< key of a result, or a column of thermo.csv
@@ -60,7 +60,7 @@ Trial trial_of(const std::string& path) {
   return out;
 }
 
-/// Decks that came with the program, and those beside libraries of plugins.
+/// Decks shipped with the program, and those next to plugin libraries.
 std::vector<std::string> decks() {
   std::vector<std::string> out;
   for (const auto& name : shipped_names("inputs"))

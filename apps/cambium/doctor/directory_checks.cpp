@@ -101,7 +101,7 @@ void check_locks(const std::string& scratch, const Machines& machines, const Com
       "two runs may destroy each other's files here: use a directory of its own for each, on another file system");
 }
 
-/// A file with its checksum, as checkpoints are written: whole when it is, and damaged when one bit is.
+/// Checks a file with a checksum, as in checkpoints: sound as written, and damaged after one bit flip.
 void check_seals(const std::string& scratch, const Comm& comm, Findings& findings) {
   const std::string path = (fs::path(scratch) / "sealed.h5").string();
   io::on_root(comm, [&] {

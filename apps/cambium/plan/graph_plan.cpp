@@ -67,7 +67,7 @@ class Epoch {
       computing = std::max({computing, number * multiplied / machine_.memory_bandwidth,
                             2.0 * multiplied / (machine_.peak * machine_.reached_peak)});
       sparse::Words words = load.received;
-      // Predicted are numbers of 8 bytes, dense or beside a column.
+      // The prediction assumes 8-byte values, dense or with a column index.
       words.bytes -= (8 - work_.number_bytes) * (words.dense + words.entries);
       bytes = std::max(bytes, static_cast<double>(words.bytes));
       calls = std::max(calls, words.messages);

@@ -14,7 +14,7 @@ PlannedLayout planned(std::string name, StepSettings settings, const LayoutInput
   return out;
 }
 
-/// A preset's name, or the levels that each part is divided over.
+/// Name of a preset, or the levels over which each part is sharded.
 static std::string name_of(int weights, int gradients, int states, const std::vector<Mesh::Level>& levels) {
   const int all = static_cast<int>(levels.size());
   if (states == 0) return "ddp";

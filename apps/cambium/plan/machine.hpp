@@ -9,7 +9,7 @@
 
 namespace cambium {
 
-/// A computer as `cambium plan` sees it: devices, one rank on each, joined level by level.
+/// Model of a computer for `cambium plan`: devices, one rank on each, joined level by level.
 struct Machine {
   struct Level {
     std::string name;
@@ -43,9 +43,8 @@ struct Machine {
 /// everything that is wrong with it.
 Machine load_machine(const std::string& path, const Comm& comm);
 
-/// How messages of a collective travel. ring_or_tree: in a ring (every rank passes the whole amount on to its
-/// neighbour) or by recursive doubling, whichever is faster for its size; direct: every rank sends each other one its
-/// part.
+/// Algorithm of a collective. ring_or_tree: in a ring (every rank passes the entire amount on to its neighbour) or by
+/// recursive doubling, whichever is faster for its size; direct: every rank sends each other one its part.
 enum class Pattern { ring_or_tree, direct };
 
 /// Seconds of `calls` collectives in which each of `ranks` ranks, `stride` apart, sends `bytes` altogether, while all

@@ -62,7 +62,7 @@ std::int64_t nodes_sent(const StepSettings& settings, std::int64_t k, std::int64
   return std::ssize(nodes_of(std::min(all, k * run), std::min(all, (k + 1) * run)));
 }
 
-/// The step of DividedWeights (core/train/weights/divided).
+/// Plan of a step with sharded weights (DividedWeights, core/train/weights/divided).
 class Divided {
  public:
   Divided(const PlannedModel& model, const StepSettings& settings, const WireBits& bits)
@@ -187,7 +187,7 @@ class Divided {
   StepPlan out_;
 };
 
-/// Whole gradients on every rank (core/train/reduce).
+/// Plan with replicated gradients (core/train/reduce).
 StepPlan plan_whole(const PlannedModel& model, const StepSettings& settings) {
   using Mode = ReduceParams::Mode;
   StepPlan plan;

@@ -9,10 +9,10 @@
 namespace cambium::train {
 
 /// The data that a deck's earlier stages write for a training, made at the deck's test size (its x-test notes) in a
-/// temporary folder, which goes with this object. A plan asks such data for nothing but the shapes of samples.
+/// temporary folder, which is removed with this object. A plan uses only the shapes of its samples.
 class TrialData {
  public:
-  /// Runs the stages before number `stage` (from 0). Collective. InputError where they cannot run.
+  /// Runs the stages before index `stage` (from 0). Collective. InputError if they cannot run.
   TrialData(const std::string& deck, const DeckOptions& options, std::size_t stage, Registry& registry,
             Context& context);
   ~TrialData();

@@ -90,7 +90,7 @@ void store(const std::string& key, const std::vector<double>& values) {
   all[key] = values;
   try {
     io::write_file_atomically(path, all.dump(1));
-  } catch (const InputError&) {  // measured anew next time
+  } catch (const InputError&) {  // measured again next time
   }
 }
 

@@ -33,7 +33,7 @@ std::string rate(double amount, double seconds) {
   return amount > 0.0 && seconds > 0.0 ? fmt::format("{:.3g}", 1e-9 * amount / seconds) : "-";
 }
 
-/// Messages wait for others, so that their share says less than that of other classes.
+/// Messages include waiting for others, so their fraction is less meaningful than that of other classes.
 std::string share_of_roof(const Sum& sum) {
   return sum.counted > 0.0 && sum.floor > 0.0 ? fmt::format("{:.0f}", std::min(999.0, 100.0 * sum.floor / sum.counted))
                                               : "-";

@@ -13,9 +13,9 @@ class StageProfile {
   /// Collective.
   explicit StageProfile(Context& context);
 
-  /// Collective, when the stage is over: what the last page says. Writes profile.json (classes and rows of every rank,
-  /// peaks) and trace.json (the format of Chrome's trace viewer, which Perfetto opens) into the stage's folder; a disk
-  /// that takes no more is a warning.
+  /// Collective, at the end of the stage: lines for the stage summary. Writes profile.json (classes and rows of every
+  /// rank, peaks) and trace.json (the format of Chrome's trace viewer, which Perfetto opens) into the stage's folder; a
+  /// full disk gives a warning.
   std::vector<std::string> finish();
   std::vector<std::string> files() const { return files_; }
 

@@ -13,7 +13,7 @@ struct Bound {
   std::string words;
 };
 
-/// One key of a log. A needed key stands exactly once, or several times with equal values; others may be absent.
+/// One key of a log. A required key occurs exactly once, or several times with equal values; others may be absent.
 struct KeyRule {
   std::string key;
   Bound bound;

@@ -71,7 +71,7 @@ void require_beside(const MlLogFile& log, const std::string& key, const char* na
       out.push_back({line->line, fmt::format("{} has no {} in its metadata", key, name)});
 }
 
-/// Intervals begun and ended by the lines so far; keys are looked at in the order of the log.
+/// Intervals begun and ended by the lines so far; keys are checked in the order of the log.
 class Order {
  public:
   explicit Order(Findings& out) : out_(out) {}

@@ -73,7 +73,7 @@ std::string cost_text(const std::vector<SetSummary>& all, const SetSummary& s) {
   return fmt::format("{:.2f}", *s.score.seconds / *first->score.seconds);
 }
 
-/// The last two columns of a phase: share of its roof and which one, and how much of its time is counted.
+/// The last two columns of a phase: fraction of its roofline and binding kind, and the counted fraction of its time.
 std::string roof_text(const SetSummary& s, const std::string& phase) {
   if (s.roofs.empty()) return "";
   const auto found = s.roofs.find(phase);

@@ -57,7 +57,7 @@ std::string replaced(std::string text, const std::string& word, const std::strin
   return text;
 }
 
-/// InputError where a folder holds data of another deck, which are not those that the training would be told of.
+/// InputError if a folder holds data of another deck than that of the training.
 void require_same_data(const std::string& data, const std::string& resolved) {
   const auto plain = [](const deck::Node& root) {
     return root.with("run", root["run"].without([](const auto& key) { return key == "walltime"; }));
@@ -71,7 +71,7 @@ void require_same_data(const std::string& data, const std::string& resolved) {
                   data, all[0].path, all[0].from, all[0].to));
 }
 
-/// One benchmark: its deck, divided into what comes before the training and the training.
+/// One benchmark: its deck, split into the stages before the training and the training.
 class Measured {
  public:
   Measured(const std::string& path, const SuiteRun& asked, Registry& registry, Context& context)
@@ -139,7 +139,7 @@ class Measured {
   }
 
  private:
-  /// Overrides of what lies behind the training are lost without a word otherwise.
+  /// Overrides of stages after the training would otherwise be ignored silently.
   void require_overrides() const {
     for (const auto& text : asked_.deck.overrides) {
       int stage = 0;
@@ -151,7 +151,7 @@ class Measured {
     }
   }
 
-  /// The training alone; what earlier stages wrote is named where it lies.
+  /// Deck of the training only; output of earlier stages is referred to by its path.
   std::string deck_of_training(const std::string& directory) const {
     const auto train = deck::Node::list({root_["stages"][stage_]});
     auto root =

@@ -22,9 +22,9 @@ struct SuiteRun {
 /// is none, and where a deck has no submission.
 std::vector<std::string> benchmark_decks(const std::string& what, const Comm& comm);
 
-/// For each deck the stages before the training once, which is staging and stands in no score; then the training as a
-/// sweep over seeds, batches and numbers of ranks. Goes on where an earlier call was stopped. Adds the folders of the
-/// runs to `folders`. Collective. The exit code of run_sweep.
+/// For each deck, runs the stages before the training once, as staging, which is not part of any score; then the
+/// training as a sweep over seeds, batches and numbers of ranks. Resumes an earlier call that was stopped. Adds the
+/// folders of the runs to `folders`. Collective. The exit code of run_sweep.
 ExitCode run_suite(const SuiteRun& asked, Registry& registry, Context& context, std::vector<std::string>& folders);
 
 }  // namespace cambium::train

@@ -23,7 +23,7 @@ namespace {
 
 constexpr double missing = std::numeric_limits<double>::quiet_NaN();
 
-/// A table that a stage wrote; lines that are no row of numbers are left out.
+/// A table that a stage wrote; lines that are not rows of numbers are skipped.
 struct Table {
   std::vector<std::string> names, units;
   std::vector<std::vector<double>> rows;
@@ -147,7 +147,7 @@ const ResultColumn* meant(const std::vector<ResultColumn>& all, const std::strin
   return found;
 }
 
-/// A theory without a result is told, with the nearest name.
+/// Warns of a theory without a result, with the nearest name.
 void warn_of_unknown(const std::vector<ResultColumn>& all, const deck::Node& theory, Log& log) {
   std::vector<std::string> names;
   for (const auto& column : all)

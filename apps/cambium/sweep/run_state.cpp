@@ -19,7 +19,7 @@ namespace {
 
 constexpr const char* outcome_file = "sweep_outcome.yaml";
 
-/// A damaged file says nothing.
+/// A damaged file is treated as empty.
 deck::Node yaml_in(const std::string& directory, const std::string& name) {
   try {
     return deck::parse(text_in(directory, name), name);

@@ -5,7 +5,7 @@
 
 namespace cambium {
 
-/// The file in the folder of a sweep that says which runs it has.
+/// File in the folder of a sweep that lists its runs.
 inline constexpr const char* sweep_file = "sweep.yaml";
 
 /// Table of a folder of runs.

@@ -154,7 +154,7 @@ class Group {
     try {
       return run_stages(read, program_run(sweep_.path), context);
     } catch (...) {
-      log.info("failed: " + failure_of(std::current_exception()).text);  // what `cambium run` says on a terminal
+      log.info("failed: " + failure_of(std::current_exception()).text);  // as printed by `cambium run` on a terminal
       throw;
     }
   }
@@ -169,7 +169,7 @@ class Group {
   Log say_;
 };
 
-/// Holds the folder of a sweep for this call, with a place in which groups of ranks mark the runs that they take.
+/// Locks the folder of a sweep for this call, with a subfolder in which groups of ranks claim runs.
 class Folder {
  public:
   Folder(const Sweep& sweep, Context& context, bool claims) : comm_(context.comm) {
@@ -274,7 +274,7 @@ ExitCode run_sweep(const Sweep& sweep, const SweepOptions& options, Registry& re
   if (options.row == 0) context.log.info(table_text(sweep));
   const Division part = divide(context.comm, missing_runs(sweep, options, context.comm), options.ranks_per_run);
   std::optional<Folder> folder;
-  // A single run of an array shares the folder with the others of its kind.
+  // A single run of an array uses the folder together with the others.
   if (options.row == 0)
     folder.emplace(sweep, context, part.groups > 1);
   else

@@ -49,7 +49,7 @@ struct Sweep {
   std::string directory;  ///< of the sweep
   std::string resolved;   ///< the first run's deck with all defaults
   SweepTable table;
-  deck::Node theory;  ///< names of results with formulas of the keys or lists of numbers; may be none
+  deck::Node theory;  ///< names of results with formulas of the keys or lists of values; may be none
   DeckOptions options;
   std::vector<std::string> named;  ///< as LoadedDeck::named
 
@@ -58,8 +58,8 @@ struct Sweep {
   std::string directory_of(const SweepTable::Row& row) const;
 };
 
-/// Reads the table of a deck, and the deck of every run so far as it can be judged without constructing anything:
-/// all problems are reported at once, those of a swept value with a caret under it. Collective. InputError.
+/// Reads the table of a deck, and the deck of every run as far as it can be checked without constructing anything: all
+/// problems are reported at once, those of a swept value with a caret under it. Collective. InputError.
 Sweep read_sweep(const WrittenDeck& written, const DeckOptions& deck_options, const SweepOptions& options,
                  Registry& registry, Context& context);
 
