@@ -6,11 +6,12 @@
 
 namespace cambium {
 
-/// `cambium bench lowp`: the low-precision kernels, each beside its peer in the same run, one core.
+/// `cambium bench lowp`: the low-precision kernels, each compared with its reference implementation in the same run,
+/// one core.
 Bench bench_lowp();
 
 namespace bench {
-/// Adds keys to `out`; returns "" or what is wrong.
+/// Adds keys to `out`; returns "" or the problem.
 std::string lossy(const std::string& file, nlohmann::json& out);
 std::string infer(int size, nlohmann::json& out);
 std::string wire(nlohmann::json& out);

@@ -7,7 +7,7 @@
 
 namespace cambium {
 
-/// A program that answers each line written to it with one line. It sees none of the variables by which MPI knows its
+/// A child process that answers each input line with one line. It gets no environment variables that identify MPI
 /// ranks, and ends with this object.
 class PeerProcess {
  public:

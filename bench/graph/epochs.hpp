@@ -8,7 +8,7 @@
 
 namespace cambium::graph {
 
-/// A triangulated square of about so many nodes, row by row, with 16 numbers and one of four classes for each, all of
+/// A triangulated square of about `nodes` nodes, row by row, with 16 features and one of four classes per node, all of
 /// them training nodes.
 GraphPtr mesh_graph(std::int64_t nodes);
 

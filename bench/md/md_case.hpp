@@ -16,7 +16,7 @@ struct MdCase {
   int steps = 400;            ///< timed steps
 };
 
-/// What a timed run of one code gave.
+/// Result of a timed run of one code.
 struct MdTimes {
   double atom_steps_per_s = 0.0;
   double start_energy = 0.0;    ///< eV, potential energy at step 0
@@ -24,7 +24,7 @@ struct MdTimes {
   double end_energy = 0.0;      ///< eV, total energy after the timed steps
   double start_total = 0.0;     ///< eV, total energy at step 0
   bool ran = false;
-  std::string version;  ///< of the peer
+  std::string version;  ///< of the reference implementation
 };
 
 /// Argon at the reduced state point 0.8442, 1.44: 32,000 edge^3 atoms, plain cut-off 2.5 sigma, skin 0.3 sigma.

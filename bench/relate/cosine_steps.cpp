@@ -68,13 +68,13 @@ class HeldChoices : public train::Dataset {
   RecordPtr records_;
 };
 
-/// The loss and its derivatives pair by pair, in double, on tables that lie here.
+/// The loss and its derivatives pair by pair, in double, on local tables.
 class PlainSteps {
  public:
   PlainSteps(std::vector<double> users, std::vector<double> items, std::int64_t width, double margin)
       : width_(width), margin_(margin), users_(std::move(users)), items_(std::move(items)) {}
 
-  /// Of choices (user, item) beside drawn items, those that a user chose left out.
+  /// One step on interactions (user, item) with drawn negatives, without those that the user chose.
   void step(const ChoiceTable& table, const std::vector<std::array<std::int32_t, 2>>& choices,
             const std::vector<std::int32_t>& drawn) {
     by_users_.assign(users_.size(), 0.0);

@@ -16,7 +16,7 @@ class DenseTables : public train::TableRows {
   DenseTables(std::span<const train::TableInfo> tables, std::vector<std::vector<float>> rows,
               const train::TableKeys& keys, const Comm& comm);
 
-  /// The bags of the next samples; a network then sees their sums.
+  /// Sets the bags of the next samples, whose sums are the input of a network.
   void take(std::vector<train::Bags> bags);
   TensorRef pooled(int table) override;
   TensorRef gradient(int table) override;
@@ -25,7 +25,7 @@ class DenseTables : public train::TableRows {
   void step(double factor, double rate);
 
   const std::vector<float>& rows(std::size_t table) const { return tables_[table].weights; }
-  /// Of weights, gradients and the state of the rule.
+  /// Size of weights, gradients and the optimizer state.
   double bytes() const;
 
  private:

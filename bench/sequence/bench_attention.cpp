@@ -29,7 +29,7 @@ struct Settings {
   double deviation;
 };
 
-/// Normal queries, keys (of the deviation) and values (of 1) of one head beside each other.
+/// Normally distributed queries, keys (standard deviation `deviation`) and values (1) of one head, interleaved by row.
 template <class T>
 std::vector<T> rows_of(int positions, int width, double deviation, std::uint64_t seed) {
   std::vector<T> out(at(positions) * at(3 * width));
@@ -39,7 +39,7 @@ std::vector<T> rows_of(int positions, int width, double deviation, std::uint64_t
   return out;
 }
 
-/// One head of one text: times both passes, and tells what is held between and during them.
+/// One head of one text: times forward and backward pass, and measures the memory held between and during them.
 template <class T>
 struct Head {
   HeadShape shape;
@@ -66,7 +66,7 @@ struct Head {
   double bytes() const { return static_cast<double>(attention->kept() + attention->scratch()) * sizeof(T); }
 };
 
-/// The least seconds of a call, in as many repeats as asked for and until a tenth of a second has passed.
+/// Minimum seconds of a call, over the requested repeats and for at least 0.1 s.
 template <class F>
 double least_seconds(int repeats, const F& call) {
   call();
@@ -146,7 +146,7 @@ std::vector<Point> over_lengths(Type type, const char* name, const Settings& s, 
   return points;
 }
 
-/// Means over draws and rows: 512 places in double, seen both ways.
+/// Means over draws and rows: 512 positions in double, bidirectional.
 void errors_of_favor(const Settings& s, int draws, Json& out, Log& log) {
   const HeadShape shape{512, s.width, false};
   log.info(fmt::format("{:<10}{:>14}{:>14}", "features", "orthogonal", "independent"));
@@ -168,7 +168,7 @@ void errors_of_favor(const Settings& s, int draws, Json& out, Log& log) {
   }
 }
 
-/// Whether the block-wise form gives the numbers of the full one, and the sums over keys are the same seen both ways.
+/// Checks that blocked attention equals the full one, causal and bidirectional.
 std::string check(const Settings& s) {
   double worst = 0.0;
   for (const bool causal : {true, false}) {

@@ -62,7 +62,7 @@ struct PublishedStep {
         .mean();
   }
 
-  /// A whole step, its gradients included; returns the residual.
+  /// A complete step including gradients; returns the residual.
   double step(bool by_jets) {
     const auto jets =
         by_jets ? decode(query, latents(), weights)

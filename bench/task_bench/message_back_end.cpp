@@ -26,7 +26,7 @@ Calls calls() {
   return {PMPI_Irecv, PMPI_Isend, PMPI_Waitall, PMPI_Barrier};
 }
 
-constexpr std::int64_t most_points = 128;  // of a rank: tags are two numbers of 7 bits
+constexpr std::int64_t most_points = 128;  // per rank: tags consist of two 7-bit indices
 
 class MessageBackEnd : public BackEnd {
  public:
@@ -36,7 +36,7 @@ class MessageBackEnd : public BackEnd {
 
  private:
   using Values = std::vector<std::vector<std::byte>>;
-  /// Of an own point by one set: where each of its inputs is copied to.
+  /// Reads of an own point by one set: where each of its inputs is copied to.
   struct Reads {
     std::vector<std::int64_t> from;
     Values value;

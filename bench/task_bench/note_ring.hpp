@@ -5,7 +5,7 @@
 
 namespace cambium::tasks {
 
-/// A message between two ranks of a node: a small value lies inside, of a large one only its place.
+/// A message between two ranks of a node: a small value is contained, a large one referred to by its offset.
 struct Note {
   static constexpr std::size_t room = 216;
   std::atomic<std::uint64_t> turn;  ///< number of the message, from 1; 0: none yet
@@ -34,7 +34,7 @@ struct NoteRing {
 class NoteWriter {
  public:
   explicit NoteWriter(std::byte* memory) : memory_(memory) {}
-  /// `fill` writes all of the note but its turn; false when the reader is a whole ring behind.
+  /// `fill` writes all of the note but its turn; false if the ring is full.
   template <class F>
   bool write(F&& fill) {
     if (written_ - read_ == NoteRing::notes) {

@@ -51,7 +51,7 @@ struct Pattern {
 
   std::int64_t tasks() const;
   std::int64_t dependencies() const;
-  /// What is wrong with the numbers; empty when nothing is.
+  /// Describes an invalid parameter; empty if there is none.
   std::string problem() const;
 };
 

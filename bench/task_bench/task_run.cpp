@@ -128,7 +128,7 @@ bool TaskRun::run_one(std::vector<Input>& inputs, const std::function<void()>& b
   return true;
 }
 
-/// What is too large to be copied into a note, and read elsewhere, is put where others can read it.
+/// A value too large for a note, and read elsewhere, is allocated in shared memory.
 std::byte* TaskRun::room_for(std::uint32_t own) {
   const auto& value = plan_.value(own);
   State& state = states_[own];

@@ -40,11 +40,11 @@ class TaskRun {
   const TaskPlan& plan() const { return plan_; }
 
  private:
-  /// Of a value in this run.
+  /// State of a value in this run.
   struct State {
     const std::byte* data = nullptr;
-    std::uint32_t uses = 0;  ///< left: own tasks that read it, ranks that it must go to
-    bool shared = false;     ///< lies in memory of the node
+    std::uint32_t uses = 0;  ///< left: own tasks that read it, ranks to which it must be sent
+    bool shared = false;     ///< in shared memory of the node
   };
   struct Errand {
     std::uint32_t value;

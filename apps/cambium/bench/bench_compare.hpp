@@ -16,7 +16,7 @@ struct ComparisonOptions {
   std::vector<std::string> names;  ///< of benches; all that declare a turn where empty
   int turns = 5;
   int ranks = 1;        ///< more: each turn runs under mpirun
-  double limit = 0.03;  ///< fraction by which a slower build is reported
+  double limit = 0.03;  ///< figures slower by more than this fraction are reported
 
   /// Reads `OLD NEW [names=a,b] [turns=N] [ranks=N] [limit=SHARE]`. InputError for anything else.
   static ComparisonOptions read(std::span<const std::string> words);

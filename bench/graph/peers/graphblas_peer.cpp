@@ -39,7 +39,7 @@ void begin() {
   (void)once;
 }
 
-/// What the library frees must come from malloc().
+/// Copy from malloc(), since the library frees it.
 template <class T>
 T* copy_of(const T* from, std::size_t n) {
   auto* out = static_cast<T*>(std::malloc((n > 0 ? n : 1) * sizeof(T)));

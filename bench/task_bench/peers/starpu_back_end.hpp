@@ -3,8 +3,8 @@
 
 namespace cambium::task_bench {
 
-/// StarPU with so many workers on each rank, on several ranks with its MPI library, from construction on: one at a
-/// time.
+/// StarPU with `workers` workers on each rank, on several ranks with its MPI library, initialised on construction: one
+/// object at a time.
 class Starpu {
  public:
   Starpu(int workers, bool with_messages);
