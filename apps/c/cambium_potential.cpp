@@ -19,7 +19,7 @@
 
 using namespace cambium;
 
-/// A potential with what it needs of the world: one process.
+/// A potential and its execution environment: one process.
 struct cambium_potential {
   explicit cambium_potential(const std::string& what)
       : comm(MPI_COMM_SELF),

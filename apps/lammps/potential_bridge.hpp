@@ -49,7 +49,7 @@ struct HostExchange {
   std::function<void(double* values, int width)> reverse;  ///< ghosts added to owners, width 3 or 9
 };
 
-/// A Potential of Cambium's registry, seen from a host code that knows neither Kokkos nor the registry.
+/// A Potential of Cambium's registry, as interface for a host code without Kokkos and the registry.
 class PotentialBridge {
  public:
   /// `type` is a registered potential, `keys` its keys as in a deck ("{model: a.dp}"); a key `type` among them counts
@@ -65,7 +65,7 @@ class PotentialBridge {
   std::string summary() const;
   /// BibTeX entries of the works that the potential rests on.
   std::string citations() const;
-  /// For the last compute() with totals; absent when the potential is no committee.
+  /// For the last compute() with totals; absent if the potential is not a committee.
   std::optional<HostDeviation> deviation() const;
   bool is_committee() const;
   void compute(const HostArrays& arrays, const HostExchange& exchange, HostResults& results);

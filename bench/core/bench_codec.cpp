@@ -20,7 +20,7 @@ using lowp::LossyBound;
 using lowp::LossyPredictor;
 using Network = lowp::FitSettings::Network;
 
-/// One stream and what it decodes to.
+/// One stream and its decoded values.
 struct Coded {
   double ratio = 0.0, psnr = 0.0, worst = 0.0;  ///< worst: largest error over the bound
   lowp::EnhancedReport report;

@@ -18,7 +18,7 @@ std::string wire(nlohmann::json& out);
 
 /// Least core seconds of `repeats` calls.
 double least_seconds(int repeats, const std::function<void()>& call);
-/// The same for two that alternate, so that what else the machine does meets both.
+/// The same for two that alternate, so that other load on the machine affects both.
 std::pair<double, double> least_seconds(int repeats, const std::function<void()>& one,
                                         const std::function<void()>& other);
 }  // namespace bench

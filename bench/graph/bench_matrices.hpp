@@ -14,7 +14,7 @@ struct BenchMatrix {
   sparse::Csr<double> matrix;
 };
 
-/// Names that bench_matrix() knows: cora, chameleon, chameleon_ordered, facebook, gowalla, molecules, mesh.
+/// Matrices of bench_matrix(): cora, chameleon, chameleon_ordered, facebook, gowalla, molecules, mesh.
 std::vector<std::string> bench_matrix_names();
 
 /// Graphs: D^-1/2 (A + I) D^-1/2; gowalla without I, users before items; chameleon_ordered is chameleon by communities.

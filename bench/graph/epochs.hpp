@@ -19,8 +19,7 @@ class Epochs {
   Epochs(const GraphPtr& graph, std::int64_t hidden, double dropout, Context& context);
   /// One epoch; the loss before its step.
   double epoch();
-  /// Seconds of the fastest epoch within some seconds: on one rank of processor time, on several by the clock on the
-  /// wall.
+  /// Seconds of the fastest epoch within `seconds`: CPU time on one rank, wall time on several.
   double fastest(double seconds);
   std::vector<TensorRef> weights() { return weights_.views(); }
 

@@ -71,7 +71,7 @@ GraphPtr graph_of(const std::string& name) {
   return make_graph(keys);
 }
 
-/// Over all ranks, by the clock on the wall: what a rank waits for another counts.
+/// Over all ranks, in wall time: waiting for other ranks counts.
 Json measure_mesh(const BenchOptions& options, Context& context) {
   const auto graph = mesh_graph(options.integer("nodes"));
   Epochs epochs(graph, options.integer("hidden"), 0.5, context);

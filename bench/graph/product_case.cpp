@@ -92,8 +92,8 @@ struct Ours {
   void chosen() { hybrid.multiply(h(), out()); }
 };
 
-/// Rows alone, and the form that was chosen. Here, and not in the template below that others see: what its closures
-/// hold has no name outside of this file.
+/// Rows only, and the chosen form. A separate function, not part of the exported template below: the types captured by
+/// its closures are local to this file.
 template <class T>
 std::vector<Contestant> own_ways(Ours<T>& ours) {
   return {{"rows", [&ours](int calls) { return seconds_of(calls, [&ours] { ours.by_rows(); }); }},

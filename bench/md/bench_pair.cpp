@@ -48,7 +48,7 @@ struct Cluster {
   }
 };
 
-/// Processor time of this process, which other programs disturb less than the clock.
+/// CPU time of this process, which other programs disturb less than wall time.
 double cpu_seconds() {
   timespec t;
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);

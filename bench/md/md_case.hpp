@@ -34,7 +34,7 @@ MdCase silicon_case(int edge);
 
 /// Collective. Runs the case; when `data_file` is not empty writes the starting atoms there as a LAMMPS data file.
 MdTimes run_cambium(const MdCase& c, const std::string& data_file, Context& context);
-/// Runs the same atoms with the `lmp` program of this machine on `ranks` ranks; `ran` is false when there is none.
+/// Runs the same atoms with the `lmp` program of this machine on `ranks` ranks; `ran` is false if it is missing.
 MdTimes run_lammps(const MdCase& c, const std::string& folder, const std::string& data_file, int ranks);
 
 }  // namespace cambium::md

@@ -33,7 +33,7 @@ namespace {
 constexpr std::int64_t windows = 329, times = 8, modes = 5, batch = 64;
 constexpr int epochs = 20;
 
-/// Processor time of this process: one thread and no waiting, so that other work on the machine matters less.
+/// CPU time of this process: one thread and no waiting, so other load on the machine matters less.
 double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 /// Genomes drawn like those of a random search.

@@ -44,7 +44,7 @@ class Peers {
   Context& context_;
 };
 
-/// Seconds of the processor that a call takes.
+/// CPU seconds of a call.
 inline double processor_seconds(const std::function<void()>& call) {
   const std::clock_t begin = std::clock();
   call();

@@ -14,7 +14,7 @@ using Json = nlohmann::json;
 
 namespace {
 
-/// Every number once: what any search by all rows has to do at least.
+/// Reads every value once: the minimum work of an exhaustive search.
 float sum_of(const FloatRows& rows) {
   using F = Pack<float, native_width<float>>;
   constexpr std::size_t lanes = native_width<float>, together = 8;
@@ -75,7 +75,7 @@ bool prepare_peer(const Case& c, const InvertedLists& index, Peers& peers, Json&
   return true;
 }
 
-/// One turn of everything; what was found in it.
+/// One turn of everything, and its results.
 struct Turn {
   double rate = 0.0;  ///< B/s at which all rows are read
   Entries exact, found;

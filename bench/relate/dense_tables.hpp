@@ -8,8 +8,8 @@
 
 namespace cambium::relate {
 
-/// Tables as a framework keeps them that knows nothing of sparse gradients, for comparison: all rows on every rank, a
-/// gradient as large as the tables, added over the ranks, and a rule that goes through every row. float32.
+/// Tables as in a framework without sparse gradients, for comparison: all rows on every rank, a dense gradient of the
+/// size of the tables, all-reduced, and an optimizer that updates every row. float32.
 class DenseTables : public train::TableRows {
  public:
   /// `rows`: first values of each table.

@@ -1,6 +1,6 @@
 // The published way to run the patterns with MPI: a message for every value that another rank reads, everything
-// received before the kernels of a step begin. MPI is called by its profiling interface, past the counters of
-// core/parallel, which cost what a small task costs; with an emulated network through them.
+// received before the kernels of a step begin. MPI is called by its profiling interface, bypassing the counters of
+// core/parallel, which cost as much as a small task; with an emulated network it is called through them.
 #include <fmt/format.h>
 
 #include <algorithm>

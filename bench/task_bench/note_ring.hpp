@@ -18,8 +18,8 @@ struct Note {
 };
 static_assert(sizeof(Note) == 256, "four lines of the cache");
 
-/// Memory of a queue of notes that one side writes and the other reads, without locks: begins as zeros. The first line
-/// counts what was read; it is the reader's.
+/// Memory of a lock-free queue of notes with one writer and one reader: begins as zeros. The first line is the reader's
+/// counter of notes read.
 struct NoteRing {
   static constexpr std::uint64_t notes = 256;
   static constexpr std::size_t bytes = 64 + notes * sizeof(Note);

@@ -34,7 +34,7 @@ struct Hiding {
   double share() const;
 };
 
-/// Several graphs, so that there is work to do while messages are under way. Collective.
+/// Several graphs, so that there is work to do while messages are in flight. Collective.
 Hiding measure_hiding(const std::string& back_end, Work work, const SweepSizes& sizes, std::int64_t bytes, double peak,
                       int threads, const Comm& comm);
 

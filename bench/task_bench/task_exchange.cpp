@@ -130,10 +130,10 @@ bool TaskExchange::messages_are_rare() {
   return false;
 }
 
-/// The next message, if there is one; valid until this is called again. `placed`: its value comes by itself.
+/// The next message, if there is one; valid until the next call. `placed`: its value arrives separately.
 bool TaskExchange::receive_message(Arrival& arrival) {
   Posted& last = posted_[(next_posted_ + posted_.size() - 1) % posted_.size()];
-  if (last.request == MPI_REQUEST_NULL) post(last);  // what was used before
+  if (last.request == MPI_REQUEST_NULL) post(last);  // used before
   Posted& next = posted_[next_posted_];
   int there = 0, bytes = 0;
   MPI_Status status;

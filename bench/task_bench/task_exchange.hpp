@@ -41,7 +41,7 @@ class TaskExchange {
   enum class Sent { copied, lent, no_room };
   /// `in_shared`: the value came from take_shared(); it may be lent.
   Sent send(int rank, std::int64_t task, std::span<const std::byte> value, bool in_shared);
-  /// Gives back a value that was lent; false when there is no room.
+  /// Returns a value that was lent; false if there is no room.
   bool give_back(int rank, std::int64_t task);
   /// Calls `use` with everything that has arrived; false if there was nothing. `room(bytes)` returns the destination of
   /// a large value, which is then passed on as placed.
@@ -101,7 +101,7 @@ class TaskExchange {
   std::deque<Going> going_;
   std::vector<Posted> posted_;              ///< in the order in which messages come to them
   std::size_t next_posted_ = 0;             ///< the first that waits
-  std::vector<Straight> leaving_, coming_;  ///< large values under way
+  std::vector<Straight> leaving_, coming_;  ///< large values in flight
   std::int64_t messages_ = 0, bytes_ = 0;
 };
 

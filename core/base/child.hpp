@@ -5,7 +5,7 @@
 
 namespace cambium {
 
-/// How a program ended and what it wrote to its standard output.
+/// Exit status and standard output of a program.
 struct ChildOutput {
   int status = 127;  ///< exit status; 127 when it could not be started, 128 + its number when a signal ended it
   std::string text;

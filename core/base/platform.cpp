@@ -58,7 +58,7 @@ std::string openblas_core_for(const std::string& vendor, const std::string& flag
   return has("avx2") && has("fma") ? "HASWELL" : "";
 }
 
-/// The same on this processor.
+/// The same on this CPU.
 static std::string preferred_openblas_core(std::string core) {
   std::transform(core.begin(), core.end(), core.begin(), [](unsigned char c) { return std::toupper(c); });
   return openblas_core_for(cpu_field("vendor_id"), cpu_field("flags"), core);
@@ -110,15 +110,15 @@ BlasInfo blas_info() {
 
 /// Threads of the BLAS and of OpenMP for each rank. False where the BLAS started others as it was loaded.
 static bool set_threads(int threads) {
-  setenv("OMP_NUM_THREADS", std::to_string(threads).c_str(), 1);  // for what is loaded or started later
+  setenv("OMP_NUM_THREADS", std::to_string(threads).c_str(), 1);  // for libraries loaded or programs started later
   if (blas_kind() == BlasKind::own_threads && blas_info().threads > threads) return false;
   if (const auto set = symbol<void (*)(int)>("openblas_set_num_threads")) set(threads);
   if (const auto set = symbol<void (*)(int)>("omp_set_num_threads")) set(threads);
   return true;
 }
 
-/// Threads that the user left open, 0 where there are none to be set. An OpenBLAS on OpenMP does not read its own
-/// variable, and goes by OpenMP's number at each call.
+/// Number of threads to set; 0 if the user has set it. An OpenBLAS on OpenMP ignores its own variable, and uses
+/// OpenMP's number at each call.
 static int open_threads() {
   if (std::getenv("OMP_NUM_THREADS")) return 0;
   const char* const of_blas = std::getenv("OPENBLAS_NUM_THREADS");

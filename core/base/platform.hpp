@@ -9,7 +9,7 @@ struct BlasInfo {
   std::string core;     ///< kernel set that OpenBLAS chose, e.g. "Cooperlake"
   int threads = 1;
   bool on_openmp = false;  ///< its threads are those of OpenMP, which kernels may use, too
-  std::string warning;     ///< what to do when it is not the best for this machine; empty when all is well
+  std::string warning;     ///< advice if it is not the best for this machine; else empty
 };
 BlasInfo blas_info();
 

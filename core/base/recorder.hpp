@@ -10,7 +10,7 @@
 
 namespace cambium {
 
-/// Kinds of time of a program, by the part of the machine that is at work.
+/// Kinds of time of a program, by the part of the machine in use.
 enum class WorkKind : unsigned char {
   matrix,          ///< products of matrices, factorizations
   elementwise,     ///< vector unit: one result for each element
@@ -38,7 +38,7 @@ class Recorder {
   struct Row {
     std::string section, name;  ///< section: that of Timing around it, "" outside
     WorkKind kind;
-    int word;  ///< what is done in double and in float are two rows
+    int word;  ///< work in double and in float gives two rows
     std::int64_t calls = 0;
     double seconds = 0.0;  ///< without the regions inside
     double flops = 0.0, bytes = 0.0;
@@ -48,20 +48,20 @@ class Recorder {
     double start, seconds;  ///< from begin(); with the regions inside
   };
 
-  /// `most_events`: of the trace; later ones are counted in the rows alone.
+  /// `most_events`: of the trace; later ones are counted in the rows only.
   explicit Recorder(std::size_t most_events);
   ~Recorder();
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
 
-  /// The calling thread's regions from here to end(). std::logic_error where another recorder is at work.
+  /// Records the calling thread's regions from here to end(). std::logic_error if another recorder is active.
   void begin();
   void end();
 
   void enter(std::string_view name, WorkKind kind, const Amount& amount = {}, bool closed = false);
   void enter_section(std::string_view name);
   void leave();
-  /// Adds to what the innermost region amounts to.
+  /// Adds to the amounts of the innermost region.
   void add(const Amount& amount);
   /// True in a region whose inside is not to be recorded, such as a product that is a kernel on some back ends.
   bool closed() const { return !stack_.empty() && stack_.back().closed; }
@@ -123,7 +123,7 @@ class Region {
   ~Region() {
     if (recorder_) recorder_->leave();
   }
-  /// For what is known only when the work is done.
+  /// For amounts known only when the work is done.
   void add(const Amount& amount) const {
     if (recorder_) recorder_->add(amount);
   }

@@ -205,7 +205,7 @@ class UnitParser {
   }
 
   static std::string unknown(std::string_view name) {
-    // Other words for units of time: by its letters alone 'min' is nearest to MiB.
+    // Other words for units of time: by edit distance 'min' would be nearest to MiB.
     static constexpr std::pair<std::string_view, const char*> words[] = {
         {"min", "minute"}, {"mins", "minute"}, {"minutes", "minute"}, {"h", "hour"},   {"hr", "hour"},
         {"hrs", "hour"},   {"hours", "hour"},  {"d", "day"},          {"days", "day"}, {"sec", "s"},

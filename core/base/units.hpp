@@ -41,7 +41,7 @@ std::optional<Unit> parse_unit(std::string_view text, std::string* problem = nul
 /// The same for units written in the code; throws InternalError.
 Unit unit_of(std::string_view text);
 
-/// One known name, without operators; none when there is no such unit.
+/// One known name, without operators; none if there is no such unit.
 std::optional<Unit> find_unit(std::string_view name);
 
 /// Names of all known units, in the order of the table.

@@ -29,7 +29,7 @@ std::int64_t product(std::span<const std::int64_t> shape) {
   return n;
 }
 
-/// Largest minus smallest finite value; 0 where there are none, or where it is no finite number.
+/// Largest minus smallest finite value; 0 if there are none, or if it overflows.
 template <class T>
 double range_of(std::span<const T> values) {
   T low = std::numeric_limits<T>::infinity(), high = -low;

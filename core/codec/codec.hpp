@@ -13,7 +13,7 @@ struct LossyBound {
   enum class Kind { absolute, relative, psnr };
   Kind kind = Kind::relative;
   double value = 1e-3;
-  bool mean = false;  ///< the mean error at this bound must not depend on what makes the stream shortest
+  bool mean = false;  ///< the mean error at this bound must not depend on the form that makes the stream shortest
 };
 
 /// Predictor of a value from those before it. Each is tried in its usual form and in the one (level bounds of

@@ -235,7 +235,7 @@ void huffman_decode(ByteReader& in, std::span<std::uint16_t> symbols) {
     left[k] = p.size();
   }
   if (!symbols.empty() && decoder.canonical.order.empty()) throw DamagedStream{};
-  // Two symbols of up to 24 bits fit what a reader holds after fill(): at least 56 bits.
+  // Two symbols of up to 24 bits fit the content of a reader after fill(): at least 56 bits.
   const auto together = left[streams - 1] / 2;
   for (std::size_t i = 0; i < together; ++i)
     for (int k = 0; k < streams; ++k) {

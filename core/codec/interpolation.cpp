@@ -125,7 +125,7 @@ struct Moments {
   double mean[2 * dims][2 * dims] = {};
 };
 
-/// Sum over k < n of term(k), in lanes that a processor adds at once.
+/// Sum over k < n of term(k), in SIMD lanes.
 template <class Term>
 double sum_of(std::size_t n, Term&& term) {
   constexpr std::size_t lanes = 8;
@@ -156,7 +156,7 @@ Moments moments_of(const Errors& errors, const std::vector<int>& chosen, const s
   return m;
 }
 
-/// Leaves out points at which an error is no number or huge.
+/// Leaves out points at which an error is NaN or huge.
 void keep_usable(Errors& errors, std::size_t n) {
   constexpr double huge = 1e150;
   std::vector<char> usable(n, 1);

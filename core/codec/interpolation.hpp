@@ -54,12 +54,12 @@ class InterpolationPlan {
   std::vector<Level> levels_;
 };
 
-/// Replaces `field` by what will be decoded and appends codes and exceptions to `out`.
+/// Replaces `field` by its decoded values and appends codes and exceptions to `out`.
 template <class T>
 void interpolate_encode(T* field, const FieldShape& shape, const InterpolationPlan& plan, double bound,
                         Quantized<T>& out);
 
-/// Fills `field`; `in` must hold exactly what was encoded, or DamagedStream.
+/// Fills `field`; DamagedStream unless `in` holds exactly the encoded data.
 template <class T>
 void interpolate_decode(const Quantized<T>& in, const FieldShape& shape, const InterpolationPlan& plan, double bound,
                         T* field);

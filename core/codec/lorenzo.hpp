@@ -8,8 +8,8 @@
 
 namespace cambium::lowp {
 
-/// Which differences are taken, and of what. Order d along a dimension takes d first differences in turn: 0 leaves
-/// values as they are (noise, independent planes), 1 is Lorenzo's prediction, 2 that of a linear trend.
+/// Order of the differences along each dimension. Order d takes d first differences in turn: 0 leaves values unchanged
+/// (noise, independent planes), 1 is Lorenzo's prediction, 2 that of a linear trend.
 struct LorenzoCoding {
   static constexpr int most_order = 2, shifts = 4;
   std::array<std::uint8_t, FieldShape::dimensions> order{1, 1, 1, 1};

@@ -27,7 +27,7 @@ std::uint64_t get_word(const std::byte* in, int bytes) {
   return value;
 }
 
-/// Zstandard's own frame within what pack() made, after the checksum was compared.
+/// Zstandard's own frame within the output of pack(), after the checksum was compared.
 std::span<const std::byte> content_of(std::span<const std::byte> packed, std::span<const std::byte> header) {
   if (packed.size() < 5 || (packed[4] & has_checksum) == std::byte{0}) return packed;
   if (packed.size() < skipped_size) throw DamagedStream{};

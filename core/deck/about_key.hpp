@@ -31,7 +31,7 @@ std::invoke_result_t<Action> about_key(const char* id, const std::string& key, c
   }
 }
 
-/// The same of what has keys of its own at `key`: a file, a formula, a potential.
+/// The same for an object with keys of its own at `key`: a file, a formula, a potential.
 template <class Action>
 std::invoke_result_t<Action> about_key(const char* id, const std::string& key, Action&& action) {
   return about_key(id, key, key, std::forward<Action>(action));

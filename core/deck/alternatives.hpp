@@ -21,8 +21,8 @@ std::vector<Decision> decisions_of(const Node& node);
 /// The node with item picks[k] in place of decision k; paths are those of the lists.
 Node pick(const Node& node, const std::vector<Decision>& decisions, std::span<const int> picks);
 
-/// Sets of picks in which every alternative of every decision occurs, so that trying them all finds what is wrong with
-/// any.
+/// Sets of picks in which every alternative of every decision occurs, so that trying them all finds the problems of
+/// each.
 std::vector<std::vector<int>> covering_picks(const std::vector<Decision>& decisions);
 
 /// The keys of a P, some of them left to a search. Reading it tries every alternative and reports all problems at once.

@@ -76,7 +76,7 @@ class ExpressionText {
   std::string_view word();
   /// Takes this word, when it comes next.
   bool take_word(std::string_view name);
-  /// Takes a comparison's sign; none when there is none.
+  /// Parses a comparison operator; none if there is none.
   std::optional<Expression::Code> comparison_sign();
   [[noreturn]] void fail(std::string problem, std::size_t at) const;
   [[noreturn]] void fail_at_operator() const;
@@ -117,7 +117,7 @@ class ExpressionParser : private ExpressionText {
   Value choice(std::vector<Value> values, std::size_t at, std::size_t comma) const;
   std::optional<Unit> unit_after_number();
 
-  /// Ends where `value` is no number without unit, which a truth must be.
+  /// Fails unless `value` is dimensionless, as required of a truth value.
   void require_truth(const Value& value, std::string_view verb) const;
 
   Value quantity(double value, Unit unit, std::size_t at) const;

@@ -12,18 +12,19 @@ struct Mark {
   std::string source;
   int line = 0;
   int column = 0;
-  /// "file:line:col", or the source alone.
+  /// "file:line:col", or only the source.
   std::string text() const;
 };
 
-/// One value of a deck: a scalar, a list or a map that knows where it was written and its key path
-/// ("stages[0].simulate.potential.cutoff"). Immutable and cheap to copy; lives on after the document it came from.
+/// One value of a deck: a scalar, a list or a map, with its source location and its key path
+/// ("stages[0].simulate.potential.cutoff"). Immutable and cheap to copy; outlives the document from which it was
+/// parsed.
 class Node {
  public:
   enum class Kind { none, null, scalar, list, map };
   struct Entry;
 
-  Node() = default;  ///< none: what a map answers for a key that it does not have
+  Node() = default;  ///< none: the result for a key that a map does not have
   static Node scalar(std::string text, bool quoted = false, Mark mark = {});
   static Node null(Mark mark = {});
   static Node list(std::vector<Node> items, Mark mark = {});

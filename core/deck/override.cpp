@@ -77,7 +77,7 @@ Node set(const Node& node, std::string_view rest, std::string_view whole, const 
 std::string with_quoted_places(std::string_view text) {
   std::string out;
   int depth = 0;
-  char quote = 0, before = 0;  // within quotes; the last character that is no blank
+  char quote = 0, before = 0;  // within quotes; the last non-blank character
   for (std::size_t k = 0; k < text.size(); ++k) {
     const char c = text[k];
     const auto rest = text.substr(k);

@@ -6,8 +6,7 @@
 namespace cambium::deck {
 
 /// Applies one "key.path[0].x=value" of the command line; the value is YAML without comments. Messages about it name
-/// the command line. Throws InputError when there is no '=' or the path leads through something that is no map or no
-/// list.
+/// the command line. Throws InputError if there is no '=' or the path leads through something other than a map or list.
 void override(Node& root, std::string_view assignment);
 
 /// The same for a deck whose types are known: former names, in the path or in the value, become present ones, with

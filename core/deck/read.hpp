@@ -30,7 +30,7 @@ bool expect_list(const Node& node, const KeySpec& spec, std::size_t depth, std::
 /// True for a map without repeated keys (nothing at all counts as an empty one).
 bool expect_map(const Node& node, const KeySpec& spec, std::size_t depth, Reader& reader);
 
-/// Reports repeated, unknown and missing keys of a map, or that the node is none.
+/// Reports repeated, unknown and missing keys of a map, or that the node is not a map.
 bool check_keys(const Node& node, const Schema& schema, Reader& reader);
 
 /// "found 'fast'", "found -1" (a number), "found a list", "found nothing".

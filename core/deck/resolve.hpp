@@ -17,8 +17,8 @@ std::string resolved(const Node& map, const Schema& schema, const TypeTable& typ
 /// {attention: {type: linear}}. Null where the block has no such key.
 const KeySpec* word_key(const Schema& block);
 
-/// Meaning of a plain number where a type is chosen: the only key of this kind's type `constant`, a number, so that
-/// {learning_rate: 1e-3} is {learning_rate: {type: constant, start: 1e-3}}. Null where there is no such type.
+/// Meaning of a plain number in place of a type: the only key of this kind's type `constant`, a number, so that
+/// {learning_rate: 1e-3} is {learning_rate: {type: constant, start: 1e-3}}. Null if there is no such type.
 const KeySpec* number_key(const TypeTable& types, std::string_view kind);
 
 /// A value inside all its lists and maps, with such a short form written out; any other value as it is.

@@ -88,7 +88,7 @@ struct TypeEntry {
 class TypeTable {
  public:
   virtual ~TypeTable() = default;
-  /// None when there is no such type. A former name finds the type, too: entry->name is what it is called now.
+  /// None if there is no such type. A former name finds the type, too: entry->name is its present name.
   virtual const TypeEntry* find(std::string_view kind, std::string_view name) const = 0;
   /// Names of all types of a kind, in order of registration.
   virtual std::vector<std::string> names(std::string_view kind) const = 0;

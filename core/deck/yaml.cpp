@@ -82,7 +82,7 @@ class Builder : public YAML::EventHandler {
     std::size_t values = 1, bytes = 0;
   };
 
-  /// A list or map whose end has not come yet.
+  /// A list or map that is still open.
   struct Open {
     Open(bool map, Mark place, YAML::anchor_t name) : is_map(map), mark(std::move(place)), anchor(name) {}
     bool is_map, alternatives = false;

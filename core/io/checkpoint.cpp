@@ -51,7 +51,7 @@ struct Stored {
   }
 };
 
-/// Collective: what is stored, with the sizes agreed on.
+/// Collective: the fields to store, with sizes agreed on by all ranks.
 std::vector<Stored> stored_fields(const State& state, const Comm& comm) {
   std::vector<Stored> all;
   for (const auto& field : state.fields()) {

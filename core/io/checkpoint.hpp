@@ -70,8 +70,8 @@ class Checkpoint {
     std::int64_t first = 0, rows = 0;
   };
   Share share(At at) const;
-  /// Collective: the rows of this rank as `state` divides them, whoever wrote them; none where the file has not as
-  /// many.
+  /// Collective: the rows of this rank in the distribution of `state`, whichever ranks wrote them; none if their number
+  /// in the file differs.
   Share share_of(const State& state, At at) const;
   void restore_field(const FieldSpec& field, Share mine) const;
 

@@ -21,7 +21,7 @@
 namespace cambium::io {
 namespace {
 
-/// True for a text that spreadsheets take for a formula, with all that a formula can do. A lone sign is none.
+/// True for a text that spreadsheets interpret as a formula. A sign by itself is not one.
 bool is_formula(std::string_view text) {
   if (text.size() < 2 || std::string_view("=+-@\t\r").find(text.front()) == std::string_view::npos) return false;
   const auto unsigned_text = text.substr(1);
@@ -59,7 +59,7 @@ std::optional<std::vector<double>> row_of(const std::string& line, std::size_t c
 }
 
 struct Kept {
-  std::string text;  ///< header and rows; empty when there is no such file
+  std::string text;  ///< header and rows; empty if there is no such file
   std::vector<std::vector<double>> rows;
 };
 

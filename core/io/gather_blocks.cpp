@@ -10,7 +10,7 @@ namespace {
 
 constexpr int tag = 72, longest = 1 << 30, most_dimensions = 6;
 
-/// Header of a block; no dimensions and no array: there are no more.
+/// Header of a block; without dimensions and array it marks the end.
 struct Head {
   std::int64_t array = -1, dtype = 0, rank = 0, start[most_dimensions] = {}, shape[most_dimensions] = {};
 };

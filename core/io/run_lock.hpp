@@ -24,7 +24,7 @@ struct LockHolder {
   std::string host;       ///< name of the machine
   std::string machine;    ///< its boot ID and PID namespace: PIDs are comparable only within one
   ProcessName process;    ///< rank 0
-  ProcessName launcher;   ///< what started its ranks; number 0 for a run without a launcher
+  ProcessName launcher;   ///< the process that started the ranks; PID 0 for a run without a launcher
   std::string since;      ///< UTC
   std::string directory;  ///< absolute, as seen by this machine
   std::string command;
@@ -62,8 +62,8 @@ class RunLock {
   RunLock(const RunLock&) = delete;
   RunLock& operator=(const RunLock&) = delete;
 
-  /// Empty while this run holds the directory, else what happened. `look`: reads the file now instead of believing the
-  /// last look.
+  /// Empty while this run holds the directory, else the reason. `look`: reads the file now instead of using the last
+  /// check.
   std::string lost(bool look) const;
 
  private:

@@ -113,7 +113,7 @@ ShareWriter::ShareWriter(std::string manifest, std::vector<SharedArray> arrays, 
   for (const auto& array : arrays_)
     for (const auto& extent : extents_) bytes_ += extent.count * size_of(array.dtype);
   on_every_rank(comm, [&] {
-    std::error_code error;  // each rank: memory of a node is seen by its own ranks alone
+    std::error_code error;  // each rank: the memory of a node is visible to its own ranks only
     fs::create_directories(shares_folder(manifest_), error);
     if (error) refuse_write(shares_folder(manifest_), error.message());
     if (behind)

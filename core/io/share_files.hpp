@@ -70,7 +70,7 @@ class ShareWriter {
   std::unique_ptr<Disk> disk_;        ///< if data go to disk at once
   std::vector<char> memory_;
   std::future<void> thread_;
-  std::exception_ptr failed_;  ///< what ended the thread
+  std::exception_ptr failed_;  ///< exception that ended the thread
   /// On rank 0, of all ranks: the sizes and checksums of files, and the extents rank by rank.
   std::vector<std::int64_t> sizes_, checksums_, lengths_, all_extents_;
 };

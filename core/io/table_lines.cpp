@@ -10,7 +10,7 @@ namespace cambium::io {
 
 TableLines::TableLines(const std::string& path) : path_(path), in_(path, std::ios::binary) {
   if (!in_) throw InputError(fmt::format("'{}' cannot be read", path));
-  TextLines{path};  // refuses what is no text
+  TextLines{path};  // refuses files that are not text
 }
 
 std::string TableLines::where() const { return fmt::format("{}:{}", path_, first_line_); }

@@ -17,7 +17,7 @@ constexpr std::size_t read_at_once = 1 << 18;
 
 bool between_words(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
-/// A sign in front of a number is allowed, from_chars knows minus only.
+/// Strips a leading plus sign, since from_chars accepts minus only.
 std::string_view without_plus(std::string_view word) {
   const bool plus = word.size() > 1 && word[0] == '+' && word[1] != '-' && word[1] != '+';
   return plus ? word.substr(1) : word;

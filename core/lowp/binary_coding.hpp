@@ -66,8 +66,7 @@ void multiply(const BinaryCodedMatrix& w, const float* x, std::int64_t batch, fl
 BinaryCodedMatrix transposed_planes(const BinaryCodedMatrix& w);
 
 /// x[k] = W^T y[k] for k = 0..batch-1, or += when `add`, by `planes` of transposed_planes(w): the same matrix as
-/// multiply(), so that a derivative taken with it is that of what multiply() computes. y: (batch, rows), x: (batch,
-/// columns).
+/// multiply(), so it gives the exact derivative of multiply(). y: (batch, rows), x: (batch, columns).
 void multiply_transposed(const BinaryCodedMatrix& w, const BinaryCodedMatrix& planes, RowsOf<const float> y,
                          std::int64_t batch, bool add, RowsOf<float> x);
 

@@ -18,7 +18,7 @@ struct InputMoments {
 /// For `rows` rows of x and x' (rows, columns), row-major.
 InputMoments input_moments(std::span<const float> full, std::span<const float> rounded, std::int64_t columns);
 
-/// A matrix of few bits and what is added to each row's product so that its mean over the samples is that of the full
+/// A low-bit matrix and a shift of each row's product so that its mean over the samples is that of the full-precision
 /// matrix.
 struct CalibratedMatrix {
   BinaryCodedMatrix matrix;

@@ -30,7 +30,7 @@ constexpr GroupFormat int4_differences{4, 2048};  ///< 4.016: differences of wei
 void encode_groups(GroupFormat format, std::span<const float> values, const RoundingAddress& address,
                    std::span<std::byte> out);
 void decode_groups(GroupFormat format, std::span<const std::byte> in, std::span<float> values);
-/// values += what is decoded.
+/// values += decoded values.
 void add_groups(GroupFormat format, std::span<const std::byte> in, std::span<float> values);
 
 }  // namespace cambium::lowp

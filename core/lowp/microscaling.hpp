@@ -21,8 +21,8 @@ struct SmallFloat {
   constexpr bool has_infinity() const { return exponent_bits == 5; }
   double largest() const;  ///< 448, 57344, 6
 
-  /// The nearest number, of two the one with an even code; beyond the largest that one, infinities, too. A number that
-  /// is none becomes a code that is none; of E2M1 zero.
+  /// Code of the nearest value, of two the one with an even code; magnitudes beyond the largest, infinities included,
+  /// are clipped. NaN becomes a NaN code; for E2M1 zero.
   std::uint8_t code(double x) const;
   double value(std::uint8_t code) const;
   bool operator==(const SmallFloat&) const = default;

@@ -12,7 +12,7 @@ class AlignedBuffer {
   AlignedBuffer() = default;
   explicit AlignedBuffer(std::size_t n) { reserve(n); }
 
-  /// Room for n entries; what was there is lost when it grows.
+  /// Room for n entries; the content is lost when it grows.
   T* reserve(std::size_t n) {
     if (n > size_) {
       data_.reset();

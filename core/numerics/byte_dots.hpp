@@ -18,7 +18,7 @@ class ByteRows {
 
   std::int64_t rows() const { return rows_; }
   std::int64_t columns() const { return columns_; }
-  /// Row lengths of what dots() multiplies by: `columns` rounded up to a multiple of 4; what is added is 0.
+  /// Length of the vectors for dots(): `columns` rounded up to a multiple of 4; padding is 0.
   std::int64_t padded_columns() const { return groups_ * group_columns; }
   /// One row; each value from -127 to 127.
   void set_row(std::int64_t row, std::span<const std::int8_t> values);

@@ -20,7 +20,7 @@ void sgemm_(const char* trans_a, const char* trans_b, const int* m, const int* n
 
 namespace cambium {
 
-/// Products of a vendor come back before they are done; a profile has to wait for what it times.
+/// Vendor products are asynchronous; a profile has to wait for completion.
 static void wait_for_profile() {
   if (recorder()) Kokkos::fence();
 }

@@ -6,7 +6,7 @@ namespace cambium {
 
 /// Sum over the full neighbour list of a function of distance and the two atoms. Row i is written by thread i only.
 /// `Model` has a nested `Row` and
-///   Row row(int i, int type) const;  // what depends on the central atom
+///   Row row(int i, int type) const;  // terms that depend on the central atom
 ///   template <bool energies, class P>
 ///   void pair(const Row&, P r2, const int* j, P type_j, P& f_over_r, P& energy) const;
 /// where f_over_r = -(dE/dr)/r and energy is that of the pair; both exactly 0 beyond the cut-off.

@@ -20,7 +20,7 @@ enum class Truncation { plain, shift, smooth };
 ///
 /// `Model<P>` is an aggregate of members of type P, the coefficients, with
 ///   CAMBIUM_FN PairValue<P> operator()(P r2) const;
-/// where P is a pack of doubles and r2 the squared distance, up to 1e30 Å^2. It knows nothing of the cut-off.
+/// where P is a pack of doubles and r2 the squared distance, up to 1e30 Å^2. It does not apply the cut-off.
 template <template <class> class Model>
 struct PairTerms {
   Model<double> coefficients;
@@ -61,7 +61,7 @@ struct TruncatedModel {
     truncate<energies>(row, r2, type, value, f_over_r, energy);
   }
 
-  /// Makes what pair() gives of the value of the model.
+  /// Applies the truncation to the value of the model for pair().
   template <bool energies, class P>
   CAMBIUM_FN void truncate(const Row& row, P r2, P type, const PairValue<P>& value, P& f_over_r, P& energy) const {
     const auto near = r2 < number(row, cut_squared, type);

@@ -74,7 +74,7 @@ class EmulatedNetwork {
     int self = -1;  ///< own rank, whose messages to itself are free
     double cost = 0.0, since = 0.0;
     bool looked = false;
-    double ready = -1.0;  ///< s; negative while it has not arrived
+    double ready = -1.0;  ///< s; negative until it has arrived
   };
   struct Persistent {
     MPI_Datatype type;
@@ -94,7 +94,7 @@ class EmulatedNetwork {
 /// That of CAMBIUM_NETWORK; null without it, which is the usual case, and where the variable cannot be read.
 EmulatedNetwork* emulated_network();
 
-/// InputError when CAMBIUM_NETWORK is set to what is no network.
+/// InputError if CAMBIUM_NETWORK is set but invalid.
 void require_readable_network();
 
 /// For tests: another network from now on, or none without a level. No request may be open.

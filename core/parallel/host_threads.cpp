@@ -22,7 +22,7 @@ bool inside_a_kernel() {
 #endif
 }
 
-/// Set while a call is at work.
+/// Set while a call is active.
 class Turn {
  public:
   Turn() : mine_(!taken.exchange(true)) {}

@@ -23,10 +23,9 @@ class AsIfThreads {
   int before_;
 };
 
-/// work(0), ..., work(parts - 1), side by side on those threads; comes back when all have ended. One after the other,
-/// in this order, where there is one thread, inside a kernel, and while another call is at work: calls may nest and may
-/// come from any thread. `work` starts no kernel. An exception is thrown again here, that of the first part that had
-/// one.
+/// work(0), ..., work(parts - 1), concurrently on those threads; returns when all have ended. Sequential, in this
+/// order, if there is one thread, inside a kernel, and while another call is active: calls may nest and may come from
+/// any thread. `work` starts no kernel. The exception of the first part that threw one is rethrown here.
 void on_threads(int parts, const std::function<void(int part)>& work);
 
 /// How many of up to `most` parts of 0..n-1 have `least` of its members or more; 1 at least.

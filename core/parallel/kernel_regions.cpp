@@ -59,8 +59,8 @@ void end_scan(std::uint64_t id) {
   if (others.end_parallel_scan) others.end_parallel_scan(id);
 }
 
-/// A copy between the host's memory and the device's, by the name of the array and by its bytes; copies within one
-/// memory are kernels or cost what a kernel costs.
+/// A copy between host and device memory, by the name of the array and by its bytes; copies within one memory are
+/// kernels or cost as much as one.
 void begin_copy(Kokkos_Profiling_SpaceHandle to, const char* to_name, const void* to_data,
                 Kokkos_Profiling_SpaceHandle from, const char* from_name, const void* from_data, std::uint64_t bytes) {
   if (others.begin_deep_copy) others.begin_deep_copy(to, to_name, to_data, from, from_name, from_data, bytes);

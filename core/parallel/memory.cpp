@@ -22,7 +22,7 @@ namespace cambium {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr double largest_node = 1e15;  // bytes; twenty times what nodes of 2026 have at most
+constexpr double largest_node = 1e15;  // bytes; twenty times the largest nodes of 2026
 constexpr double unknown = std::numeric_limits<double>::infinity();
 
 /// Reads a file with one number; none if it does not exist or contains "max".

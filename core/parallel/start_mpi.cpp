@@ -11,7 +11,7 @@
 
 namespace cambium {
 
-/// True if mpirun, srun or another launcher started this process, as one of several or as one alone.
+/// True if mpirun, srun or another launcher started this process, as one of several or as a single one.
 static bool is_launched() {
   for (char** entry = environ; entry && *entry; ++entry)
     for (const std::string_view mark : {"OMPI_COMM_WORLD_", "PMI", "SLURM_PROCID", "ALPS_", "PALS_", "FLUX_"})

@@ -14,7 +14,7 @@ namespace cambium {
 
 namespace {
 
-// A signal handler can reach nothing but globals; they live in this file alone.
+// A signal handler can access only globals; they are confined to this file.
 volatile std::sig_atomic_t received = 0;
 volatile std::time_t received_at = 0;
 std::atomic<std::atomic<int>*> noted{nullptr};

@@ -33,8 +33,8 @@ class StopRequest {
   bool agreed(std::int64_t step);
   /// Collective, before a stage, whose steps are counted afresh: the same answer at once.
   bool agreed_before_stage();
-  /// Not collective: a signal reached this rank, or its clock is past the limit. For loops in which ranks do not go in
-  /// step; what follows from it must be made known to the others.
+  /// Not collective: a signal reached this rank, or its clock is past the limit. For loops in which ranks are not in
+  /// step; the consequence must be communicated to the others.
   bool asked() const;
   /// "signal SIGTERM" or "the wall-time limit of 600 s"; empty if no stop was requested.
   const std::string& reason() const { return reason_; }

@@ -40,7 +40,7 @@ class CellColumns {
   // The range is at most half a box edge in units, `nowhere` is farther than that from all of the box, and no
   // difference overflows.
   static constexpr int half_box = 1 << 29, nowhere = (1 << 30) + (1 << 28);
-  /// Coordinate in units; `nowhere` for what is no number.
+  /// Coordinate in units; `nowhere` for NaN.
   int in_units(double coordinate, int k) const {
     const double q = (coordinate - middle[k]) * inverse_unit;
     return std::abs(q) <= half_box ? static_cast<int>(std::lrint(q)) : nowhere;

@@ -15,7 +15,7 @@ struct GridFields {
   struct Field {
     std::string name, unit;
     int components = 1;          ///< 3 for a vector
-    std::vector<double> values;  ///< (..., axis 1, axis 0, component): axis 0 is the fastest but for components
+    std::vector<double> values;  ///< (..., axis 1, axis 0, component): components vary fastest, then axis 0
   };
   std::vector<Axis> axes;  ///< one to three; the first is drawn to the right, the second upwards
   std::vector<Field> fields;

@@ -10,8 +10,8 @@
 
 namespace cambium {
 
-/// One configuration on one rank, with every periodic image within `range` of the cell as an explicit ghost: what a
-/// potential needs to be evaluated once, without a domain decomposition. Cells may be smaller than the range.
+/// One configuration on one rank, with every periodic image within `range` of the cell as an explicit ghost, for single
+/// evaluations of a potential without a domain decomposition. Cells may be smaller than the range.
 class ImageSystem : public GhostExchange {
  public:
   /// `positions` (Å) may be outside the cell; without a cell nothing is periodic. Types index `species`. The list

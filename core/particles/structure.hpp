@@ -22,7 +22,7 @@ struct Structure {
   std::vector<std::array<double, 3>> x;   ///< Å
   std::vector<std::array<double, 3>> v;   ///< Å/ps; empty when the source has no velocities
   std::vector<std::array<int, 3>> image;  ///< cell crossings; empty when the source has none
-  /// Notes of the reader of a file, for the log: how something was understood, and what may be wrong. On rank 0.
+  /// Notes of the reader of a file, for the log: how something was interpreted, and possible errors. On rank 0.
   std::vector<std::string> remarks, warnings;
 
   bool has_velocities() const { return !v.empty(); }
@@ -44,9 +44,9 @@ double temperature_of(const Structure& structure);
 /// any other element's where it is off its own by more than a tenth. Names in a wrong order look like that.
 std::vector<std::string> doubtful_masses(std::span<const Species> species);
 
-/// Particles of this rank. `declared` fixes the order of types and, where positive, the masses; empty: the structure's
-/// own order. A missing mass is the element's standard one. Throws InputError for a species that is not declared, and
-/// for one without mass that is no element.
+/// Particles of this rank. `declared` fixes the order of types and, if positive, the masses; empty: the structure's own
+/// order. A missing mass is the element's standard one. Throws InputError for a species that is not declared, and for
+/// one without mass that is not an element.
 Particles particles_of(const Structure& structure, std::span<const Species> declared = {});
 
 }  // namespace cambium

@@ -1,6 +1,6 @@
 #pragma once
-// Properties that a plugin that is loaded at run time and the program that loads it must agree on, written down by the
-// compiler of either side from what it reallysaw.
+// Properties on which a plugin loaded at run time and the program must agree, recorded by the compiler of either side
+// from the headers that it used.
 #include <mpi.h>
 
 #include <cstdint>

@@ -22,7 +22,7 @@ struct BenchOption {
   std::vector<std::string> choices = {};  ///< of a text; any where empty
 };
 
-/// The value of every option of a bench: what was given, else its standard.
+/// The value of every option of a bench: as given, else its default.
 class BenchOptions {
  public:
   /// Reads `name=value` words. InputError for a word without '=', a name that `known` lacks (with the nearest and all

@@ -67,7 +67,7 @@ static double bytes_of(const fs::path& path) {
   if (fs::is_regular_file(path, ignored)) return static_cast<double>(fs::file_size(path, ignored));
   if (!fs::is_directory(path, ignored)) return 0.0;
   double sum = 0.0;
-  int left = 10000;  // of files; more are no data set
+  int left = 10000;  // of files; more are not a data set
   const fs::recursive_directory_iterator end;
   for (fs::recursive_directory_iterator file(path, ignored); file != end && left-- > 0; file.increment(ignored))
     if (file->is_regular_file(ignored)) sum += static_cast<double>(file->file_size(ignored));
@@ -182,7 +182,7 @@ void Check::require_written_by(const std::string& key, const std::vector<std::st
   for (std::size_t k = 0; k < paths.size(); ++k) require_written_by(deck::child_path(key, k), paths[k], writers);
 }
 
-/// Names of what a stage will write, for messages.
+/// Names of a stage's output files, for messages.
 static std::vector<std::string> names(const std::vector<Promise>& promises) {
   std::vector<std::string> out;
   for (const auto& promise : promises) out.push_back(promise.name);
@@ -232,7 +232,7 @@ void Check::resolve_paths(const deck::Node& keys, const std::vector<std::string>
 bool is_still_to_come(const std::string& path, const Context& context) {
   if (!context.dry_run) return false;
   const fs::path run = fs::path(context.run_directory).parent_path();
-  if (run.empty()) return !fs::exists(path);  // `cambium plan`, which belongs to no run, reads what is there
+  if (run.empty()) return !fs::exists(path);  // `cambium plan`, which belongs to no run, reads existing files
   const std::string top = run.lexically_normal().string() + "/";
   return fs::path(path).lexically_normal().string().starts_with(top);
 }

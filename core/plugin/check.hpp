@@ -22,7 +22,7 @@ struct Origin {
   std::string name = {};  ///< type in a deck; empty: any of this kind
 
   bool known() const { return kind != unknown; }
-  /// True if what `other` writes is of this origin.
+  /// True if output of `other` is of this origin.
   bool covers(const Origin& other) const;
   /// "network deep_potential", "fields of reconstruct"; "network *" for any.
   std::string text() const;

@@ -10,7 +10,7 @@ struct StepMessages {
   enum class Pattern {
     neighbours,  ///< straight to some ranks nearby
     reduce,      ///< a sum or maximum over all ranks that all get
-    gather,      ///< what each rank has, to all others
+    gather,      ///< data of each rank, to all others
   };
   std::string name;
   Pattern pattern = Pattern::neighbours;
@@ -24,11 +24,11 @@ struct StepMessages {
 
 /// A time step and the memory of the busiest of some ranks.
 struct StepCost {
-  std::string parts;        ///< what the ranks are given: "4 x 2 x 2 bricks"
+  std::string parts;        ///< domains of the ranks: "4 x 2 x 2 bricks"
   double items = 0.0;       ///< that this rank works on
   double operations = 0.0;  ///< in the precision of the physics; 0 when not known
-  double moved = 0.0;       ///< B between processor and memory, at least
-  double repeated = 0.0;    ///< of these, what every rank moves alike, however many there are
+  double moved = 0.0;       ///< B between memory and CPU or device, at least
+  double repeated = 0.0;    ///< of these, traffic repeated on every rank, however many there are
   double memory = 0.0;      ///< B that are kept
   std::vector<StepMessages> messages;
   double sent() const {
@@ -66,7 +66,7 @@ class Cost {
 };
 
 /// Requirements of a potential in addition to positions and forces; for costs of dynamics. A potential that is not of
-/// this type is planned by a measured rate alone.
+/// this type is planned only by a measured rate.
 struct AtomCost {
   double operations = 0.0;   ///< of one atom and step
   double forward_words = 0;  ///< of 8 B, of each ghost and step, from its owner

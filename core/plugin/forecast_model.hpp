@@ -54,7 +54,7 @@ class ForecastModel {
   virtual std::vector<double> first_state(std::uint64_t seed, std::uint64_t id) = 0;
   /// Advances a state of space().elements() values. NumericalError if it does not stay finite.
   virtual void advance(std::span<double> state, double from, double to) = 0;
-  /// After an analysis: restores what the equations demand of every state (div u = 0).
+  /// After an analysis: restores constraints of the equations (div u = 0).
   virtual void restore_balance(std::span<double> /*state*/) {}
   /// All fields, from a file, at the instants that it holds, in x and z of space(). InputError where the model reads no
   /// files or the file is of another domain.

@@ -25,12 +25,11 @@ PluginInfo load_plugin(const std::string& name, Registry& registry, const Comm& 
 /// The same for the list of a deck; names of plugins that are part of the program are passed over.
 std::vector<PluginInfo> load_plugins(const std::vector<std::string>& names, Registry& registry, const Comm& comm);
 
-/// Collective: loads every NAME.cambium.so of plugin_folders(), the first of a name, so that what it brings can be
-/// listed and documented. One that cannot be loaded is left out; returns the reasons, a text each.
+/// Collective: loads every NAME.cambium.so of plugin_folders(), the first of a name, so that its types can be listed
+/// and documented. One that cannot be loaded is left out; returns the reasons, a text each.
 std::vector<std::string> load_found_plugins(Registry& registry, const Comm& comm);
 
-/// Why a library may not be what its owner put there: everybody may write to it, or put another one into its folder.
-/// Empty otherwise.
+/// Reason why a library may have been tampered with: it or its folder is world-writable. Empty otherwise.
 std::string reason_for_distrust(const std::string& library);
 
 /// Folders searched for plugins, in order.

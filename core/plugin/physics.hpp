@@ -38,8 +38,8 @@ class Physics {
   virtual void declare(State&, Context&) = 0;
   /// A fresh state at step 0, forces included.
   virtual void initialise(State&, Context&) = 0;
-  /// After the fields marked `restart` were read back: rebuild what is derived from them. `same_ranks` is false when
-  /// the checkpoint came from another number of ranks (rows are then spread evenly and must be redistributed).
+  /// After the fields marked `restart` were read back: rebuilds derived data. `same_ranks` is false if the checkpoint
+  /// came from another number of ranks (rows are then spread evenly and must be redistributed).
   virtual void restore(State&, Context&, const io::Group& saved, bool same_ranks) = 0;
   /// Collective, before a checkpoint is written: bring the state into the form that restore() will find.
   virtual void prepare_checkpoint(State&, Context&) {}
@@ -67,7 +67,7 @@ class Physics {
   virtual std::optional<NodeFields> node_fields(const State&, const Comm&) const { return {}; }
   /// True when the work is done before the last step (a minimisation has converged). Same answer on every rank.
   virtual bool finished() const { return false; }
-  /// True when finished() comes by itself (an end time), so that a deck may leave out 'steps'.
+  /// True if finished() eventually holds (an end time), so that a deck may omit 'steps'.
   virtual bool ends() const { return false; }
   /// Fraction of the work that is done, for the progress line of a run without 'steps'.
   virtual double progress(const State&) const { return 0.0; }

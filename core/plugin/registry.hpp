@@ -13,7 +13,7 @@
 
 namespace cambium {
 
-struct Bench;  // core/plugin/bench.hpp: a change there is no business of those who register types
+struct Bench;  // core/plugin/bench.hpp; forward-declared so that changes there do not recompile all types
 
 /// Every type that a deck can name, by kind. Plugins add their types in one explicit function each.
 ///
@@ -76,7 +76,7 @@ class Registry : public deck::TypeTable {
   std::vector<std::string> kinds() const;
   std::vector<std::string> names(std::string_view kind) const override;
   const deck::TypeEntry* find(std::string_view kind, std::string_view name) const override;
-  /// The same for name, plugin and sentence alone: no library is loaded for those where it was declared with them.
+  /// The same for name, plugin and description only: no library is loaded if these were declared by add_later().
   const deck::TypeEntry* listed(std::string_view kind, std::string_view name) const;
   /// Plugins that have added types, in order.
   std::vector<std::string> plugins() const;
@@ -109,7 +109,7 @@ class Registry : public deck::TypeTable {
     deck::TypeEntry entry;
     Factory factory;
     std::vector<std::string> synonyms;
-    Late* later = nullptr;  ///< whose library adds it; while there is no factory, it did not yet
+    Late* later = nullptr;  ///< library that adds it; not loaded yet while there is no factory
   };
   struct Elsewhere {
     std::string kind, name, plugin, how;

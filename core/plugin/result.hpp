@@ -7,8 +7,8 @@
 
 namespace cambium {
 
-/// A number that a stage found. results.json holds it in full precision, the summary prints it, and tables of sweeps,
-/// `theory` and `x-doctor` know it by its key.
+/// A value that a stage computed. results.json holds it in full precision, the summary prints it, and tables of sweeps,
+/// `theory` and `x-doctor` refer to it by its key.
 struct Result {
   std::string key;    ///< lower-case letters, digits and underscores: "nusselt_number_bottom"; one of a kind in a stage
   std::string label;  ///< in the summary: "Nusselt number: bottom". May be reworded: nothing parses it

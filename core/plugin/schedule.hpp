@@ -10,7 +10,7 @@ namespace cambium {
 
 struct StepInfo {
   std::int64_t step = 0;  ///< the step being made; after it the state is at `step`
-  double dt = 0.0;        ///< of the physics' timestep(); a task that had to take a shorter step writes what it took
+  double dt = 0.0;        ///< of the physics' timestep(); a task that had to take a shorter step sets the actual one
   double time = 0.0;      ///< at the end of the step; follows dt
   bool observe = false;   ///< energies and virial are requested after this step
 };

@@ -41,8 +41,8 @@ class Writer {
   virtual std::int64_t first() const { return 0; }
   /// Collective, once at the end of the stage (also when it stopped early).
   virtual void finish(const State&) {}
-  /// State that must survive a restart. save() is called on every rank and what rank 0 writes is kept; load() gives it
-  /// to every rank, before resume().
+  /// State that must survive a restart. save() is called on every rank and what rank 0 writes is stored; load() passes
+  /// it to every rank, before resume().
   virtual void save(io::Group&) const {}
   virtual void load(const io::Group&) {}
   /// Called instead of a fresh start when the run resumes: output after `step` is dropped, the rest kept.

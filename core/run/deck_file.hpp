@@ -53,7 +53,7 @@ struct DeckFile {
   std::vector<std::string> stage_folders() const;
 };
 
-/// The same for stages as a deck has them, each a map with one key; empty for what is none.
+/// The same for stages in a deck, each a map with one key; empty for any other node.
 std::vector<std::string> stage_folders_of(const deck::Node& stages);
 
 class Registry;
@@ -85,8 +85,8 @@ struct WrittenDeck {
   deck::Node root;
 };
 
-/// Rank 0 reads the file, all parse it. `given` may be the name of a deck that came with the program
-/// (core/io/shipped.hpp). Collective. InputError where it cannot be read, DeckError where it is no YAML.
+/// Rank 0 reads the file, all parse it. `given` may be the name of a shipped deck (core/io/shipped.hpp). Collective.
+/// InputError if it cannot be read, DeckError if it is not YAML.
 WrittenDeck written_deck(const std::string& given, const Comm& comm);
 
 /// Content of a deck apart from its stages, with test notes and overrides applied: its plugins, and whether it is a

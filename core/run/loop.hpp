@@ -16,7 +16,7 @@ class Loop {
  public:
   Loop(const Simulate::Params& params, Context& context);
 
-  /// Prints what would run: physics, potential, schedule with reads and writes, outputs.
+  /// Prints the plan of the run: physics, potential, schedule with reads and writes, outputs.
   void report_plan() const;
   /// Checks the files to be written and, for small systems, the initial state, its compatibility with the writers, and
   /// two steps.
@@ -63,7 +63,7 @@ class Loop {
   std::unique_ptr<ThermoLines> lines_;
   std::unique_ptr<ThermoFile> thermo_file_;
   std::int64_t last_step_ = 0;
-  std::int64_t attempted_ = 0;  ///< the step under way, or the last one
+  std::int64_t attempted_ = 0;  ///< the current step, or the last one
   std::int64_t ended_at_ = -1;  ///< the step with whose state the stage came to its end, once its outputs are written
   std::vector<double> values_;
   io::BackgroundFile disk_;  ///< of rank 0: the checkpoint that is still on its way

@@ -17,7 +17,7 @@ class LoopCadence {
     std::optional<std::int64_t> last;   ///< absent when the loop has an end of its own
     std::int64_t checkpoint_every = 0;  ///< 0: only when it is stopped
     std::string rate = "steps/s";       ///< of the progress line
-    double per_step = 1.0;              ///< what one step adds to it
+    double per_step = 1.0;              ///< amount per step
   };
   /// The clock starts.
   LoopCadence(Keys keys, Context& context);

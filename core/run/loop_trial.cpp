@@ -63,7 +63,7 @@ bool Loop::make_first_state(Check& check) {
 
 static std::string count_of(double steps) { return fmt::format("{:.6g} step{}", steps, steps == 1.0 ? "" : "s"); }
 
-/// The second of two steps, since the first one pays for what is made once.
+/// Times the second of two steps, since the first one includes one-time costs.
 void Loop::time_steps(Check& check) {
   double seconds = 0.0;
   const bool went = check.look(params_.physics.node, [&] {

@@ -5,9 +5,9 @@
 
 #include "core/parallel/context.hpp"
 
-/// A folder in the memory of each node (/dev/shm) that outlives the ranks of a run: `cambium run --keep-going` makes
-/// it, starts the ranks with its name in their environment, and removes it. What they put there is read when they are
-/// started again.
+/// A folder in the memory of each node (/dev/shm) that outlives the ranks of a run: `cambium run --keep-going` creates
+/// it, starts the ranks with its name in their environment, and removes it. Restarted ranks read the copies stored
+/// there.
 namespace cambium {
 
 constexpr const char* node_memory_variable = "CAMBIUM_NODE_MEMORY";

@@ -144,7 +144,7 @@ void RankWatch::speak(int witness) const {
   note(0).said = spoken;
 }
 
-/// The launcher comes first. An abort from a thread may hang, and so may what it waits for: the alarm ends that.
+/// The launcher has precedence. An abort from a thread may hang, and so may its callees: the alarm ends that.
 void RankWatch::leave() {
   pollfd end{wake_[0], POLLIN, 0};
   const double look = std::max(0.01, std::min(limits_.look, limits_.leave));

@@ -77,7 +77,7 @@ std::string with_replaced(std::string text, const std::string& word, const std::
   return text;
 }
 
-/// The same with every text replaced by what `changed` makes of it.
+/// The same with `changed` applied to every text.
 deck::Node with_texts(const deck::Node& node, const std::function<std::string(const std::string&)>& changed) {
   if (node.is_scalar()) {
     const std::string text = changed(node.text());
@@ -146,8 +146,8 @@ class Asked : public deck::TypeTable {
   mutable std::vector<const deck::TypeEntry*> found_;
 };
 
-/// Warning for a deck whose `plugins` lacks the owner of one of its types; empty when none is lacking. Such a deck
-/// still runs here, but not in a program that has this plugin as a library alone.
+/// Warning for a deck whose `plugins` lacks the owner of one of its types; empty if none is missing. Such a deck runs
+/// here, but not in a program that has this plugin only as a library.
 std::string plugins_not_named(const std::vector<const deck::TypeEntry*>& types, std::vector<std::string> named,
                               const std::vector<std::string>& list) {
   std::vector<std::string> uses, missing;

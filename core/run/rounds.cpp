@@ -105,7 +105,7 @@ void Rounds::check(Context& context) {
   context.log.info(fmt::format("loop: at most {} rounds of {}", params_.rounds, join(folders())));
 }
 
-/// The keys of every stage; what the stages read and write depends on the round.
+/// The keys of every stage; files that the stages read and write depend on the round.
 void Rounds::examine(Check& check) {
   for (const std::string& folder : {std::string("last"), round_folder(1)}) check.will_write({folder + "/"});
   check.will_write({"rounds.csv", {Origin::stage, "loop"}});

@@ -288,7 +288,7 @@ ExitCode Run::operator()() {
   try {
     return run();
   } catch (const InputError&) {
-    // A deck whose fault shows only when its first stage begins costs nobody an older run.
+    // A deck that fails only when its first stage begins must not destroy an older run.
     if (moved_ && lock_ && lock_->lost(true).empty() && result_in(top_, read_).empty()) move_back(top_, read_);
     throw;
   }

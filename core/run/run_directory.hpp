@@ -33,7 +33,7 @@ RunNote run_note_in(const std::string& resolved);
 /// cannot read it.
 deck::Node stored_deck(const std::string& text, const Registry& registry);
 
-/// Text of a file in a run directory; empty when there is none.
+/// Text of a file in a run directory; empty if there is none.
 std::string text_in(const std::string& directory, const std::string& name);
 
 /// A result that an earlier run left: a file in the folder of a stage of its deck or of this one, relative to the

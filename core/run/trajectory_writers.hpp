@@ -61,7 +61,7 @@ class H5mdWriter : public Writer {
   std::unique_ptr<io::H5mdFile> file_;  ///< rank 0, from the first frame on
 };
 
-/// Trajectory in extended XYZ; see io::extxyz_text() for what is in it.
+/// Trajectory in extended XYZ; see io::extxyz_text() for its contents.
 class ExtxyzWriter : public Writer {
  public:
   struct Params {

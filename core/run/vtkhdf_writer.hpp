@@ -11,8 +11,8 @@
 
 namespace cambium {
 
-/// Fields on grids, meshes and graphs, or particles, of any physics for ParaView; see io::VtkhdfFile for what is in the
-/// file.
+/// Fields on grids, meshes and graphs, or particles, of any physics for ParaView; see io::VtkhdfFile for the contents
+/// of the file.
 class VtkhdfWriter : public Writer {
  public:
   struct Params {
@@ -61,7 +61,7 @@ class VtkhdfWriter : public Writer {
  private:
   std::string path() const;
   void expect_after(double time);
-  /// On rank 0, with what it is made of at first.
+  /// On rank 0, with its initial content.
   template <class Fields>
   io::VtkhdfFile& file_for(const Fields& fields);
 

@@ -19,8 +19,8 @@ template <class T>
 void times_transposed_weights(const DividedProduct<T>& product, Rows<const T> g_whole, std::span<const T> weights,
                               Rows<T> out);
 
-/// Collective when ordered. Adds to `gradient` (f_in x f_out) what makes the sum over all ranks grow by H^T G; `h` is
-/// this rank's part of f_in columns. With ordered sums only the last rank's `gradient` changes.
+/// Collective when ordered. Adds a contribution to `gradient` (f_in x f_out) such that the sum over all ranks grows by
+/// H^T G; `h` is this rank's part of f_in columns. With ordered sums only the last rank's `gradient` changes.
 template <class T>
 void add_weight_gradient(const DividedProduct<T>& product, std::int64_t f_in, Rows<const T> h, Rows<const T> g_whole,
                          std::span<T> gradient);

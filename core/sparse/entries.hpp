@@ -17,7 +17,7 @@ using OwnerOf = std::function<int(std::int64_t row, std::int64_t column)>;
 std::vector<Entry> sent_to_owners(const Csr<double>& own, std::int64_t first_row, const OwnerOf& owner_of,
                                   const Comm& comm);
 
-/// Collective. The same of entries that are no rows yet; those of one rank stay in their order.
+/// Collective. The same for entries not yet sorted into rows; those of one rank keep their order.
 std::vector<Entry> sent_to_owners(std::span<const Entry> own, const OwnerOf& owner_of, const Comm& comm);
 
 /// Collective. This rank's rows of the transpose.

@@ -9,7 +9,7 @@
 
 namespace cambium::sparse {
 
-/// Messages under way, of any length (MPI counts to 2^31: longer ones are cut). What arrives is counted in `words`.
+/// Messages in flight, of any length (MPI counts to 2^31: longer ones are split). Received data are counted in `words`.
 class Messages {
  public:
   static constexpr int tag = 31;
@@ -17,7 +17,7 @@ class Messages {
 
   /// `bytes` of 0 send nothing. The memory must stay until wait().
   void send(const std::byte* from, std::int64_t bytes, int rank);
-  /// `dense`, `entries`: what the message brings, for the count.
+  /// `dense`, `entries`: contents of the message, for the count.
   void receive(std::byte* to, std::int64_t bytes, int rank, std::int64_t dense, std::int64_t entries = 0);
   /// One message from `root` to all ranks, each of which calls it in the same order.
   void broadcast(std::byte* data, std::int64_t bytes, int root, std::int64_t dense, std::int64_t entries = 0);

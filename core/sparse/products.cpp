@@ -46,7 +46,8 @@ std::int64_t reach(const Csr<T>& a) {
 /// Rows that pass through one group of tiles before the next group begins.
 constexpr std::int64_t row_block = 64;
 
-/// Rows first..last - 1 of a product. Tiles of equally many packs are walked together, row by row, or each alone.
+/// Rows first..last - 1 of a product. Tiles with the same number of packs are processed together, row by row, or
+/// separately.
 template <class T, int W, bool Far, bool Past>
 void multiply_rows(const RowProduct<T>& p, std::span<const WidthTile> tiles, std::int64_t first, std::int64_t last,
                    bool slices) {

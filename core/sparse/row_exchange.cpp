@@ -56,7 +56,7 @@ struct RowExchange<T>::Work {
   RowCoder<T> coder;
   std::int64_t own_rows = 0, wanted_rows = 0;
   std::vector<Peer> peers;  ///< by rank
-  Rows<T> target;           ///< of what is under way
+  Rows<T> target;           ///< of the current exchange
 
   Work(std::span<const std::int64_t> first, std::span<const std::int32_t> wanted, lowp::WireCodec codec,
        const Comm& parent)

@@ -71,8 +71,8 @@ void multiply_tiles(const RowProduct<T>& p, std::int64_t first, std::int64_t las
     for (const WidthTile& tile : tiles) multiply_row<T, W, N, Far, Past>(p, i, tile);
 }
 
-/// out[column] += value * h_i for rows first..last - 1: A^T h where `out` holds sums already. The packs of h_i stay in
-/// registers; what overlaps is loaded before any of it is stored.
+/// out[column] += value * h_i for rows first..last - 1: A^T h if `out` holds sums already. The packs of h_i stay in
+/// registers; overlapping packs are loaded before any of them is stored.
 template <class T, int W, int N>
 void scatter_tile(const Csr<T>& a, Rows<const T> h, Rows<SumOf<T>> out, std::int64_t first, std::int64_t last,
                   WidthTile tile) {

@@ -26,8 +26,8 @@ std::vector<Csr<T>> blocks_of(const Csr<double>& rows, const DividedMatrix& matr
   return out;
 }
 
-/// Range after range is sent to all ranks of a column of the grid of ranges and copies; the copies add what their
-/// stages gave.
+/// Range after range is sent to all ranks of a column of the grid of ranges and copies; the copies sum the results of
+/// their stages.
 template <class T>
 class StagedRows : public ProductBase<T> {
  public:
@@ -46,7 +46,7 @@ class StagedRows : public ProductBase<T> {
   void begin_step(std::uint64_t seed, std::int64_t step) override { coder_.begin_step(seed, step); }
 
  private:
-  /// Rows of one stage under way.
+  /// Rows of one stage in flight.
   struct Stage {
     explicit Stage(const Comm& comm, Words& words) : messages(comm, words) {}
     Messages messages;

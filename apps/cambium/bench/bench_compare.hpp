@@ -10,7 +10,7 @@
 
 namespace cambium {
 
-/// Two builds of the program and what is measured with both.
+/// Two builds of the program and the benches to run with both.
 struct ComparisonOptions {
   std::string old_program, new_program;
   std::vector<std::string> names;  ///< of benches; all that declare a turn where empty
@@ -40,7 +40,7 @@ struct PairedFigure {
 std::vector<PairedFigure> paired(const std::vector<nlohmann::json>& before, const std::vector<nlohmann::json>& after);
 
 /// Runs every bench in alternating turns (old new, new old, ...), logs a table per bench and names what became slower.
-/// Returns ExitCode::numerical_failure when something did, or when the new build lost a bench or its check.
+/// Returns ExitCode::numerical_failure if something did, or if a bench or its check fails in the new build.
 ExitCode bench_compare(std::span<const Bench> benches, const ComparisonOptions& options, Context& context);
 
 }  // namespace cambium

@@ -19,7 +19,7 @@ struct CommandWord {
   bool required = false;
 };
 
-/// A command of the program with what it takes, and the verbs below it.
+/// A command of the program with its arguments and subcommands.
 struct CommandTree {
   std::string name, doc;
   std::vector<CommandWord> words;

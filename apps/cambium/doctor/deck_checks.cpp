@@ -45,7 +45,7 @@ Expectation expectation_in(const deck::Node& note, const std::string& path) {
   return {note["what"].text(), note["result"].text(), number("expected"), number("within"), note["wrong"].text()};
 }
 
-/// A deck with what it expects.
+/// A deck and its expectations.
 struct Trial {
   std::string path, name;
   std::vector<std::string> plugins;
@@ -97,7 +97,7 @@ std::optional<double> result_of(const std::string& run, const std::string& name)
   return at < values.size() ? parse_number(values[at]) : std::nullopt;
 }
 
-/// Runs a deck in silence. The ranks that do come here together. What went wrong; empty when nothing did.
+/// Runs a deck without output. Called by the ranks that take part. Returns the error; empty if there was none.
 std::string run_silently(const std::string& deck, const std::string& directory, Registry& registry, Comm& comm) {
   try {
     Log silent;
@@ -121,7 +121,7 @@ std::string run_silently(const std::string& deck, const std::string& directory, 
   }
 }
 
-/// Findings of one machine: a line for each expectation, a number or words about why there is none.
+/// Findings of one machine: a line for each expectation, with a value or the reason why there is none.
 std::string found_by(const Trial& trial, const std::string& directory, Registry& registry, Comm& comm) {
   const std::string failed = run_silently(trial.path, directory, registry, comm);
   std::string out;

@@ -51,7 +51,7 @@ void check_seen(const std::string& scratch, const Comm& comm, Findings& findings
   const std::string path = (fs::path(scratch) / "seen").string();
   io::on_root(comm, [&] { io::write_file_atomically(path, "seen"); });
   std::string blind;
-  for (int attempt = 0; attempt < 40; ++attempt) {  // network file systems remember for a while what was not there
+  for (int attempt = 0; attempt < 40; ++attempt) {  // network file systems cache negative lookups for a while
     std::ifstream in(path);
     std::string word;
     blind = in >> word && word == "seen" ? "" : host_name();

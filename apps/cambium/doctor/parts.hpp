@@ -8,7 +8,7 @@
 /// The parts of the page, in their order. All are collective.
 namespace cambium::doctor {
 
-/// Back ends, libraries, plugins, and data folders.
+/// Back ends, libraries, plugins, and the memory space of data.
 void report_build(const Registry& registry, Context& context, Findings& findings);
 
 /// The ranks of one machine, that is, of one shared memory.

@@ -23,7 +23,7 @@ std::vector<LayoutKeys> layouts_for(int ranks) {
   return out;
 }
 
-/// Sums up what every rank does in an epoch.
+/// Sums the work of every rank in an epoch.
 class Epoch {
  public:
   Epoch(const GraphWork& work, const sparse::Csr<double>& turned, std::span<const std::int64_t> first,

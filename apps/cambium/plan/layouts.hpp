@@ -3,7 +3,7 @@
 
 namespace cambium::train {
 
-/// One way to divide a model, with what it needs.
+/// One layout of a model and its requirements.
 struct PlannedLayout {
   std::string name;  ///< of a preset where it is one
   StepSettings settings;

@@ -53,7 +53,7 @@ struct Exchange {
   Pattern pattern = Pattern::ring_or_tree;
   std::int64_t calls = 0;
   double bytes = 0.0;  ///< as Traffic counts them, per rank and step
-  double sent = 0.0;   ///< what a rank sends
+  double sent = 0.0;   ///< sent by a rank
   std::int64_t ranks = 1, stride = 1;
   std::int64_t coded = 0;  ///< values that a rank encodes or decodes for it
 };

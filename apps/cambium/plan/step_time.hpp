@@ -6,9 +6,9 @@ namespace cambium::train {
 /// Seconds of one step by phase.
 struct StepTime {
   double forward = 0.0, backward = 0.0;  ///< computing
-  double gather = 0.0;                   ///< of weights, forward and backward, what computing does not hide
+  double gather = 0.0;                   ///< of weights, forward and backward, not hidden by computing
   double reduce = 0.0;                   ///< of gradients
-  double exposed = 0.0;                  ///< of `reduce`, what the backward pass does not hide
+  double exposed = 0.0;                  ///< of `reduce`, not hidden by the backward pass
   double update = 0.0;                   ///< exchanges after the optimizer's step, and gathering of gradients
   double optimizer = 0.0;
   double coding = 0.0;  ///< of messages in few bits

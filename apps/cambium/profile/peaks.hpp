@@ -13,7 +13,8 @@ struct Peaks {
   double matrix_double = 0.0, matrix_float = 0.0;  ///< flops/s of gemm() on matrices of 768 rows
   double vector_double = 0.0, vector_float = 0.0;  ///< flops/s of multiply-adds that stay in registers
   double memory = 0.0;                             ///< bytes/s of a triad that no cache holds: two read, one written
-  double network = 0.0;                            ///< bytes/s sent in messages of 1 MiB, each way at once; 0 alone
+  double network = 0.0;                            ///< bytes/s of 1 MiB messages, both directions at once; 0 for one
+                                                   ///< rank
   double files = 0.0;                              ///< bytes/s of 16 MiB brought to the disk, by one rank
   bool stored = false;                             ///< taken from those stored by an earlier run
 

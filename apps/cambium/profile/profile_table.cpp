@@ -15,7 +15,7 @@ constexpr std::size_t longest_rows = 12;
 /// Sums over some rows.
 struct Sum {
   double calls = 0.0, seconds = 0.0, flops = 0.0, bytes = 0.0;
-  double counted = 0.0, floor = 0.0;  ///< seconds of rows with amounts, and what these take at the peaks
+  double counted = 0.0, floor = 0.0;  ///< seconds of rows with amounts, and their minimum time at the peaks
 };
 
 void add(Sum& sum, const Recorder::Row& row, const Peaks& peaks) {

@@ -38,7 +38,7 @@ struct Benchmark {
 };
 
 const std::vector<Benchmark>& benchmarks();
-/// Null for a name that is none.
+/// Null for an unknown name.
 const Benchmark* benchmark_named(const std::string& name);
 /// Keys of the division closed that every benchmark has.
 const std::vector<KeyRule>& keys_of_closed();

@@ -24,7 +24,7 @@ struct Finding {
 struct MlLogFile {
   std::string path;
   std::vector<MlLine> lines;
-  std::vector<Finding> findings;  ///< lines that are none
+  std::vector<Finding> findings;  ///< malformed lines
 
   std::vector<const MlLine*> all(const std::string& key) const;
   /// The first of this key; null when there is none.

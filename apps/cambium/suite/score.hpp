@@ -16,7 +16,7 @@ struct Score {
   std::optional<double> seconds;        ///< mean of run_start to run_stop without the fastest and the slowest run
   double fastest = 0.0, slowest = 0.0;  ///< of those that reached the target
   std::vector<double> epochs;           ///< epoch_num of the last evaluation of those that reached it
-  std::vector<std::string> problems;    ///< why it is no score; then there are no seconds
+  std::vector<std::string> problems;    ///< why the score is invalid; then there are no seconds
 };
 
 /// A run that did not reach its target counts as the slowest; one of a set may. `asked`: runs of a score; 0: as many as

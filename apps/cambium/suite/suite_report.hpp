@@ -9,7 +9,7 @@
 
 namespace cambium::train {
 
-/// Runs of one benchmark with one batch on one number of ranks: what a score is of.
+/// Runs of one benchmark with one batch on one number of ranks: the basis of a score.
 struct RunSet {
   std::string benchmark;
   std::int64_t batch = 0, ranks = 0;  ///< 0: not in the logs

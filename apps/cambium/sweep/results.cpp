@@ -157,7 +157,7 @@ void warn_of_unknown(const std::vector<ResultColumn>& all, const deck::Node& the
       log.warn(fmt::format("sweep.theory: no run has a result '{}'{}", entry.key, suggestion(entry.key, names)));
 }
 
-/// Runs of an earlier version have their tables alone.
+/// Runs of an earlier version have only their tables.
 void warn_of_older_runs(const SweepResults& results, Log& log) {
   for (const std::size_t k : results.without_results)
     log.warn(

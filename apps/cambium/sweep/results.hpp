@@ -21,7 +21,7 @@ struct SweepResults {
   StoredSweep sweep;
   std::vector<RunState> states;              ///< of every run
   std::vector<std::size_t> without_results;  ///< runs that are done and have a stage without results.json
-  std::vector<ResultColumn> columns;         ///< results, then what the deck's `theory` expects (NAME_theory)
+  std::vector<ResultColumn> columns;         ///< results, then the predictions of the deck's `theory` (NAME_theory)
 };
 
 /// Collects from the folders of the runs: of thermo.csv the last line and the mean of its second half (NAME_last,

@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Which ranks work together: those of one colour; none (-1) for what is left over.
+/// Assignment of ranks to groups: those of one colour work together; -1 for surplus ranks.
 struct Division {
   int ranks_per_run = 1, groups = 1, mine = 0;
 };
@@ -97,7 +97,7 @@ class Group {
   }
 
  private:
-  /// True if this group is to carry out run k: nobody else has taken it, and it is neither done nor given up.
+  /// True if this group is to carry out run k: no other group has claimed it, and it is neither done nor given up.
   bool take(std::size_t k) {
     int mine = 0;
     if (comm_.root()) {

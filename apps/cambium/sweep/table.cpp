@@ -269,7 +269,7 @@ Sweep read_sweep(const WrittenDeck& written, const DeckOptions& deck_options, co
   sweep.directory = sweep.root["run"]["directory"].text();
   const bool placed = std::any_of(deck_options.overrides.begin(), deck_options.overrides.end(),
                                   [](const auto& text) { return text.starts_with("run.directory="); });
-  if (!in_deck.is_map() && !placed) sweep.directory += "_sweep";  // the deck may have been run alone before
+  if (!in_deck.is_map() && !placed) sweep.directory += "_sweep";  // may hold an earlier single run
   finish_keys(sweep.table.keys);
   add_rows(sweep.table);
   if (options.row < 0 || options.row > std::ssize(sweep.table.rows))

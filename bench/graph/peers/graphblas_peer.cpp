@@ -1,4 +1,4 @@
-// The C library's header declares most functions without C linkage for C++; what it includes is included before.
+// The C library's header declares most functions without C linkage for C++, so the headers that it includes come first.
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -27,7 +27,7 @@ Starpu::~Starpu() {
 
 namespace {
 
-constexpr std::size_t turns = 2;  // a step reads what the step before wrote
+constexpr std::size_t turns = 2;  // a step reads the output of the previous one
 
 /// Arguments of a task in addition to its data.
 struct Argument {

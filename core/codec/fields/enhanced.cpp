@@ -119,7 +119,7 @@ double plain_slope(std::span<const T> values, std::span<const T> decoded, std::s
 /// Strict streams of a plain codec that stores each value exactly leave nothing to learn.
 bool can_learn(const LossyInfo& info) { return info.bound > 0.0 && info.elements() > 0; }
 
-/// A plain stream, and how much its PSNR is over what was wanted, dB.
+/// A plain stream, and the excess of its PSNR over the requested one, dB.
 struct Rival {
   std::size_t bytes = 0;
   double over = 0.0;
@@ -170,7 +170,7 @@ bool judge(Trial<T>& trial, std::span<const T> values, std::span<const T> decode
     if (report.rival_bytes == 0 || bytes < report.rival_bytes) report.rival_bytes = bytes;
     if (static_cast<double>(bytes) < least_worth * static_cast<double>(trial.stream.size())) return false;
   }
-  // Both were longer: what the corrections save is stored with them.
+  // Both were longer: the size of the shorter one is stored with the stream, which gives the saving.
   constexpr std::size_t at = enhanced_magic.size() + 3;
   const std::uint64_t rival = report.rival_bytes;
   std::memcpy(trial.stream.data() + at, &rival, sizeof rival);
@@ -180,7 +180,7 @@ bool judge(Trial<T>& trial, std::span<const T> values, std::span<const T> decode
   return true;
 }
 
-/// The stream at one bound of the plain codec, and what it decodes to.
+/// The stream at one bound of the plain codec, and its decoded values.
 template <class T>
 Trial<T> at_bound(std::span<const T> values, std::span<const std::int64_t> shape, LossyBound bound,
                   LossyPredictor predictor, const EnhancedCoding& coding, std::span<const HelpingField<T>> helping,
@@ -209,8 +209,8 @@ Trial<T> at_bound(std::span<const T> values, std::span<const std::int64_t> shape
   return trial;
 }
 
-/// The shortest stream that was met whose PSNR is at least `decibel`: what corrections gain lets the plain codec have a
-/// larger bound.
+/// The shortest stream found whose PSNR is at least `decibel`: the gain of the corrections permits a larger bound of
+/// the plain codec.
 template <class T>
 std::vector<std::byte> at_psnr(std::span<const T> values, std::span<const std::int64_t> shape, double decibel,
                                LossyPredictor predictor, const EnhancedCoding& coding,

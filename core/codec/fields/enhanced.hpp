@@ -28,7 +28,7 @@ struct EnhancedReport {
   std::size_t plain_bytes = 0, weight_bytes = 0, exception_bytes = 0;
   double exceptions = 0.0;  ///< fraction of the values
   EnhancerReport fit;
-  /// A line for the log: what was gained, or that the field is stored without, and why.
+  /// A line for the log: the gain, or that the field is stored without corrections, and why.
   std::string text() const;
 };
 

@@ -28,7 +28,7 @@ struct Enhancer {
   std::vector<EnhancerStage> stages;
 
   std::vector<std::byte> bytes() const;
-  /// InputError where they are no enhancer, or a damaged one.
+  /// InputError if they are not an enhancer, or a damaged one.
   static Enhancer from(std::span<const std::byte> bytes);
 
   /// Corrects `field`, which was decoded with the absolute bound `bound`; non-finite values are unchanged. Bitwise
@@ -38,7 +38,7 @@ struct Enhancer {
              std::span<const HelpingField<T>> helping = {}) const;
 };
 
-/// The field on its way through the stages of an enhancer: what was decoded, and the correction so far.
+/// The field between the stages of an enhancer: decoded values, and the correction so far.
 template <class T>
 class Correction {
  public:

@@ -41,7 +41,7 @@ struct FieldInfo {
 /// InputError when `bytes` does not begin with an encoded field.
 FieldInfo field_info(std::span<const std::byte> bytes);
 
-/// Decodes what encode_field() wrote. InputError when `bytes` is damaged, or is no field of this type and size.
+/// Decodes the output of encode_field(). InputError if `bytes` is damaged, or is not a field of this type and size.
 /// `weights`: of streams that were encoded with weights from elsewhere.
 template <class T>
 void decode_field(std::span<const std::byte> bytes, std::span<T> values, const Enhancer* weights = nullptr,

@@ -25,7 +25,7 @@ struct EnhancerStage {
   int reach = 2;                     ///< neighbours on each side, 1 or 2
   std::vector<float> edges;          ///< limits of the groups, in the unit of the field, rising; one fewer than groups
   std::vector<GroupWeights> linear;  ///< by group
-  std::vector<HiddenLayer> hidden;   ///< by group; empty: linear networks alone
+  std::vector<HiddenLayer> hidden;   ///< by group; empty: linear networks only
 
   int groups() const { return static_cast<int>(edges.size()) + 1; }
   void put(ByteWriter& out) const;
@@ -39,7 +39,7 @@ struct EnhancerStage {
                                  std::span<const ScaledField> scaled) const;
 };
 
-/// The group of each element: how many edges it is not below. What is no number is in group 0.
+/// The group of each element: the number of edges that it is not below. NaN is in group 0.
 template <class T>
 std::vector<std::uint8_t> groups_of(std::span<const T> field, std::span<const float> edges);
 

@@ -9,7 +9,7 @@
 namespace cambium::io::cf {
 namespace {
 
-/// Reads a text from its front; every function takes what it found away, or nothing.
+/// Parses a text from its front; every function consumes what it recognises, or nothing.
 class Reader {
  public:
   explicit Reader(std::string_view text) : left_(trim(text)) {}
@@ -39,7 +39,7 @@ class Reader {
     left_.remove_prefix(n);
     return out;
   }
-  /// +1, -1, or 0 where there is no sign.
+  /// +1, -1, or 0 without a sign.
   int take_sign() { return take('-') ? -1 : take('+') ? 1 : 0; }
 
  private:
@@ -86,7 +86,7 @@ double take_fraction(Reader& text) {
   return digits.empty() ? 0.0 : std::stod("0." + std::string(digits));
 }
 
-/// Seconds since midnight; hours alone, with colons, or packed (0600, 060000.5).
+/// Seconds since midnight; hours only, with colons, or packed (0600, 060000.5).
 std::optional<double> take_clock(Reader& text) {
   const auto digits = text.take_digits();
   if (!has(digits, 1, 6) || digits.size() == 3 || digits.size() == 5) return std::nullopt;

@@ -42,7 +42,7 @@ double as_written(long double x) {
   return parse_number(text).value_or(static_cast<double>(x));
 }
 
-/// First and last valid number in the stored type; none where no number of it is valid.
+/// Smallest and largest valid value in the stored type; none if no value of it is valid.
 template <class T>
 std::optional<std::pair<T, T>> bounds(std::optional<long double> low, std::optional<long double> high, Stored type) {
   using Limits = std::numeric_limits<T>;
@@ -194,7 +194,7 @@ void Decoding::read_range(const DecodingOptions& options) {
     for (auto* bound : {&low_, &high_})
       if (*bound) **bound = (**bound - offset_) / scale_;
     if (scale_ < 0.0) std::swap(low_, high_);
-    // what rounding of the packing left is inside
+    // tolerance for the rounding of the packing
     if (low_) *low_ -= 1e-6L;
     if (high_) *high_ += 1e-6L;
   }

@@ -341,7 +341,7 @@ void require_same_axes(const Field& field, const Field& other, const std::string
                       "(ncpdq -a)",
                       what, a.name, other.path(), b.name));
     if (!a.coordinate || !b.coordinate || a.values.size() != b.values.size()) continue;
-    // a hundredth of a cell, and what rounding to 32 bits leaves
+    // a hundredth of a cell, plus rounding to 32 bits
     const double first = b.values.front(), last = b.values.back(), n = static_cast<double>(b.values.size());
     const double most = 0.01 * std::abs(last - first) / n + 1e-6 * std::max(std::abs(first), std::abs(last));
     for (std::size_t i = 0; i < a.values.size(); ++i)

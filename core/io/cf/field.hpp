@@ -39,7 +39,7 @@ class Field {
   const std::vector<double>& times() const { return times_; }
   const TimeUnit& time_unit() const { return time_unit_; }
   const std::vector<Axis>& axes() const { return axes_; }
-  /// The axis of a role; none where there is none.
+  /// The axis of a role; none if there is none.
   std::optional<std::size_t> axis(Role role) const;
   /// The name of a coordinate over several dimensions that measures this (curvilinear grids); else empty.
   std::string curved(Role role) const;

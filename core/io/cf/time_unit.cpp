@@ -25,7 +25,7 @@ int months_of(const std::string& unit) {
   return 0;
 }
 
-/// UNIT, the word between, and what follows it ("since", "as"); the last two are empty where there is no such word.
+/// UNIT, the word between, and the rest ("since", "as"); the last two are empty if there is no such word.
 std::array<std::string, 3> divided(const std::string& text) {
   const std::string small = in_small_letters(text);
   for (const char* word : {" since ", " after ", " from ", " ref ", "@", " as "})

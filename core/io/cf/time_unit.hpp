@@ -27,10 +27,10 @@ struct TimeUnit {
 /// True if a unit counts from a date or is one ("hours after 1990-1-1", "day as %Y%m%d.%f").
 bool is_unit_of_dates(const std::string& units);
 
-/// The attributes `units` and `calendar` of a time. All spellings of UDUNITS: units, since/after/from/ref/@, dates
-/// 1990-1-1, 19900101, 1990, clocks 6:00, 060000.0, T, zones Z, UTC, +1:30, -0600. InputError with what was found and
-/// expected; `where` begins it ("the times 'time' of 'a.nc'"). With `any_length` a length of time may have any name
-/// ("t_ff"): its seconds are 0 then.
+/// Parses the attributes `units` and `calendar` of a time. All spellings of UDUNITS: units, since/after/from/ref/@,
+/// dates 1990-1-1, 19900101, 1990, clocks 6:00, 060000.0, T, zones Z, UTC, +1:30, -0600. InputError with the text found
+/// and the expectation, prefixed by `where` ("the times 'time' of 'a.nc'"). With `any_length` a duration may have any
+/// unit name ("t_ff"): its seconds are then 0.
 TimeUnit time_unit_of(const std::string& units, const std::string& calendar, const std::string& where,
                       bool any_length = false);
 

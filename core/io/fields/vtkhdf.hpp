@@ -72,7 +72,7 @@ class VtkhdfFile {
   std::unique_ptr<VtkXmlSeries> xml_;    ///< if requested
 };
 
-/// One line for the log: who reads the file, and what to write for older ones.
+/// One line for the log: programs that read the file, and the format for older ones.
 std::string vtkhdf_readers(const std::string& file);
 
 /// True for a grid whose cells have one size along each axis, to 1e-9 of it.

@@ -24,7 +24,7 @@ void synchronise(const std::string& path, const std::string& named) {
   if (failed) refuse_write(named, std::strerror(failed));
 }
 
-/// True for a device or a pipe, such as /dev/null: what is written goes into it.
+/// True for a device or a pipe, such as /dev/null, which is written to directly.
 bool takes_bytes_alone(const std::string& path) {
   std::error_code ignored;
   const auto status = std::filesystem::status(path, ignored);

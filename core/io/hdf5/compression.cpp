@@ -146,7 +146,7 @@ namespace {
 
 constexpr std::int64_t fewest_coded = 256;  // per chunk; a stream of fewer values is longer than the values themselves
 
-/// Opens what Group keeps for its own functions.
+/// Exposes protected members of Group.
 struct Maker : Group {
   explicit Maker(const Group& group) : Group(group) {}
   using Group::make;

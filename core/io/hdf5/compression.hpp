@@ -46,8 +46,8 @@ Dataset allocate(Group& file, const std::string& name, DType type, std::span<con
 /// Error of the key `compress` of a writer that has no frame before it makes its file; empty: nothing.
 std::string problem_without_first_frame(const std::optional<Compression>& compress);
 
-/// A line for the log: "NAME: arrays of 12 MB compressed to 3 MB, 4 times smaller", and of learned corrections, in how
-/// many chunks they are, and what they save over the plain codec at the same mean error.
+/// A line for the log: "NAME: arrays of 12 MB compressed to 3 MB, 4 times smaller", and for learned corrections the
+/// number of chunks that have them, and their saving over the plain codec at the same mean error.
 std::string stored_line(const std::string& shown, const Group& file, std::span<const std::string> names);
 
 }  // namespace cambium::io

@@ -5,9 +5,8 @@
 
 #include "core/codec/fields/field_codec.hpp"
 
-/// The lossy codec as a filter of HDF5: each chunk becomes one stream of
-/// encode_field(). Knows HDF5's headers, not its
-/// library, so that the same code is both part of Cambium and a plugin of any program that reads HDF5 files
+/// The lossy codec as a filter of HDF5: each chunk becomes one stream of encode_field(). Depends on HDF5's headers, not
+/// its library, so that the same code is both part of Cambium and a plugin of any program that reads HDF5 files
 /// (plugin.cpp).
 namespace cambium::io {
 

@@ -177,8 +177,8 @@ void Group::remove(const std::string& name) {
   checked_status(H5Ldelete(handle_.id(), absolute(name).c_str(), H5P_DEFAULT), "remove", file_, absolute(name));
 }
 
-/// How to open a data set whose chunks are coded and larger than what the library keeps of them (1 MiB): each access
-/// to a part of one would decode all of it again. None for others, and for chunks of more than 1 GiB.
+/// Access properties for a data set whose chunks are encoded and larger than the library's chunk cache (1 MiB), where
+/// each access to a part of one would decode all of it again. None for others, and for chunks of more than 1 GiB.
 static Handle room_for_a_chunk(const Handle& set) {
   constexpr double kept = 1 << 20, most = 1 << 30;
   const Handle properties(H5Dget_create_plist(set.id())), type(H5Dget_type(set.id()));

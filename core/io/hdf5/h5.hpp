@@ -184,8 +184,8 @@ class Group : public Object {
   Group create_group(const std::string& name);
   void remove(const std::string& name);
 
-  /// InputError where there is none, and where it cannot be read in full: parts of a virtual data set, files of
-  /// external storage or filters that are not here.
+  /// InputError if there is none, and if it cannot be read in full: parts of a virtual data set, files of external
+  /// storage or filters are missing.
   Dataset dataset(const std::string& name) const;
   template <class T>
   T read(const std::string& name) const {
@@ -247,7 +247,7 @@ class File : public Group {
   /// Reads of contiguous datasets: through HDF5's default sieve buffer of 64 KiB, for blocks of many short lines, or
   /// only the requested bytes, for single samples.
   enum class Reads { sieved, exact };
-  /// Existing file, read only; what was opened through it outlives it.
+  /// Existing file, read only; objects opened through it may outlive it.
   static File open(const std::string& path, Reads reads = Reads::sieved);
   /// New file; overwrites an old one of that name. Messages name it `shown` (if empty, the path).
   static File create(const std::string& path, const std::string& shown = {});

@@ -13,7 +13,7 @@ struct ChunkCount {
 /// All zero for an array without chunks, and where the library cannot count (before HDF5 1.10.5).
 ChunkCount count_chunks(const Dataset& array);
 
-/// True where the program that made the array chose another number than 0 for what is not written (H5Pset_fill_value).
+/// True if the program that made the array set a non-zero fill value (H5Pset_fill_value).
 bool has_own_fill(const Dataset& array);
 
 }  // namespace cambium::io

@@ -62,7 +62,7 @@ class FileCopy {
 
   Opened from_, to_;
   Recode recode_;
-  std::map<haddr_t, std::string> copied_;  ///< first path of what has several
+  std::map<haddr_t, std::string> copied_;  ///< first path of objects that have several
   std::vector<std::string> scaled_, referring_;
   std::vector<std::pair<std::string, std::string>> referring_attributes_;  ///< path, name
   std::map<std::string, std::vector<std::pair<std::string, int>>> uses_;   ///< of a scale: array and dimension

@@ -80,8 +80,8 @@ void require_hdf5(const std::string& path) {
   throw InputError(fmt::format("cannot open '{}': {}; copy it again from its source or name another file", path, why));
 }
 
-/// Files that this process does not know are compared with their seal, or opened by another process first. Every rank
-/// may come here: of large files the readers compare the seal themselves, together.
+/// Checks the checksum of files that this process does not know, or opens them in another process first. Every rank may
+/// call this: for large files the readers compare the checksum together.
 void require_sound_file(const std::string& path) {
   require_hdf5(path);
   if (is_trusted_file(path)) return;

@@ -45,7 +45,7 @@ std::string with_number(const std::vector<std::string>& pieces, std::uint64_t nu
   return fmt::format("{}", fmt::join(pieces, std::to_string(number)));
 }
 
-/// The number of a block in a name of these pieces; none where it is no such name.
+/// The number of a block in a name with these pieces; none if the name does not match.
 std::optional<std::uint64_t> number_in(const std::string& name, const std::vector<std::string>& pieces) {
   if (pieces.size() < 2 || !name.starts_with(pieces.front())) return {};
   std::size_t end = pieces.front().size();

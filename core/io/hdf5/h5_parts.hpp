@@ -12,7 +12,7 @@ namespace cambium::io::detail {
 /// what is missing and how to fix it.
 void require_parts(const Handle& set, const std::string& file, const std::string& path);
 
-/// The same without the filters, for what is copied as it is stored.
+/// The same without the filters, for data copied in their stored form.
 void require_files_of(const Handle& set, const std::string& file, const std::string& path);
 
 /// The checks of require_parts() except those of virtual data sets; `properties`: creation properties of the data set.

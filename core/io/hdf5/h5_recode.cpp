@@ -144,7 +144,7 @@ std::optional<DType> real_type(hid_t file, const Dataset& set) {
   return std::nullopt;
 }
 
-/// It can grow along its first dimension alone: a series of frames.
+/// True if it can grow along its first dimension only: a series of frames.
 bool is_series(hid_t file, const Dataset& set) {
   const Handle opened(H5Dopen2(file, set.path().c_str(), H5P_DEFAULT)), space(H5Dget_space(opened.id()));
   std::vector<hsize_t> now(set.shape().size()), most(now.size());
@@ -347,7 +347,7 @@ std::vector<Recoded> compress_file(const std::string& from, const std::string& t
 
 namespace {
 
-/// The largest error of a chunk, and what the bound means for its values.
+/// InternalError if a value differs by more than the bound of its chunk.
 template <class T>
 void require_within(const Dataset& from, const Dataset& to, const Plan& plan, const Compression& compress,
                     hid_t from_file, hid_t to_file) {

@@ -36,7 +36,7 @@ void read_values(hid_t set, hid_t type, hid_t memory, hid_t space, std::size_t p
     H5Dvlen_reclaim(type, memory, H5P_DEFAULT, values.data());
 }
 
-/// Bytes of what one value takes along: its chunk.
+/// True if the chunk of one value, which is read with it, is small.
 bool is_small_chunk(hid_t set, std::size_t size) {
   const hid_t properties = H5Dget_create_plist(set);
   double bytes = static_cast<double>(size);
@@ -147,5 +147,5 @@ int main(int argc, char** argv) {
     look_at(argv[k]);
   }
   std::fflush(stdout);
-  _exit(0);  // what the library does at its end is no matter
+  _exit(0);  // skips the library's exit handlers
 }

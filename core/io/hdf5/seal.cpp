@@ -41,7 +41,7 @@ std::uint64_t mixed(std::uint64_t sum, std::uint64_t word) {
   return sum ^ std::rotr(sum, 29);
 }
 
-/// Four sums over every fourth word, so that the processor has four multiplications under way.
+/// Four sums over every fourth word, so that the CPU can overlap four multiplications.
 std::uint64_t sum_of(const char* data, std::size_t size) {
   std::array<std::uint64_t, 4> sums{1, 2, 3, 4};
   std::array<std::uint64_t, 4> words;

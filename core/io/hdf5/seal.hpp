@@ -26,7 +26,7 @@ void seal(const std::string& path, const std::string& named);
 /// The same for a file that is still in memory: `file` grows by the checksum.
 void seal(std::vector<char>& file);
 
-/// Collective. A file that is not there, or is no file, has no seal.
+/// Collective. A missing file, or one that is not a regular file, has no checksum.
 Seal seal_of(const std::string& path, const Comm& comm);
 
 /// The same by one rank.

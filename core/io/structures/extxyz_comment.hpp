@@ -36,7 +36,7 @@ class ExtxyzComment {
   std::vector<Pair> pairs_;
 };
 
-/// True if two words differ in the case of their letters alone.
+/// True if two words differ at most in case.
 bool same_letters(std::string_view a, std::string_view b);
 
 }  // namespace cambium::io

@@ -49,7 +49,7 @@ class ExtxyzReader {
   /// and for a file that ends inside of a frame.
   bool next(ExtxyzFrame& frame);
 
-  /// Goes to a frame, counted from 0, or from the end (-1 is the last), and reads it. InputError where there is none.
+  /// Reads a frame, counted from 0, or from the end (-1 is the last). InputError if there is none.
   ExtxyzFrame at(std::int64_t frame);
 
   const TextLines& file() const { return file_; }

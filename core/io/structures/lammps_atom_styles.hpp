@@ -21,7 +21,7 @@ struct LammpsAtomStyle {
   std::vector<std::string> others() const;
 };
 
-/// The style that a word names, alone or with the suffix of an accelerated one (atomic/kk, full/omp); nullptr for any
+/// The style of this name, with or without the suffix of an accelerated one (atomic/kk, full/omp); nullptr for any
 /// other word.
 const LammpsAtomStyle* lammps_atom_style(std::string_view name);
 

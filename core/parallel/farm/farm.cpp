@@ -191,7 +191,7 @@ void Farm::give_up_on(int worker) {
   }
 }
 
-/// Rank 0 evaluates a piece itself and serves as it breathes; false when there is none.
+/// Rank 0 evaluates a piece itself and serves workers in its `breathe` calls; false if there is none.
 bool Farm::work_here() {
   const bool alone = lost() == comm_.size() - 1;
   Piece piece;

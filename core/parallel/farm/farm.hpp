@@ -35,7 +35,7 @@ struct FarmOptions {
   bool root_works = true;      ///< rank 0 serves and evaluates; otherwise it only serves
   int ranks_per_piece = 1;     ///< for messages: rank k here is rank k * ranks_per_piece of the run
   bool says_itself = false;    ///< the failure message names the piece: it is passed on unchanged
-  std::string noun = "piece";  ///< what messages call a piece
+  std::string noun = "piece";  ///< name of a piece in messages
   std::string go_on =
       {};  ///< what a message about ranks that hung proposes, for example "go on with: cambium restart runs/a"
 };

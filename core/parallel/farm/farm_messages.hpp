@@ -12,7 +12,7 @@ namespace cambium::tasks {
 /// Work that rank 0 hands out.
 struct Piece {
   std::int64_t number = 0;
-  std::int32_t attempt = 1;  ///< of what failed before
+  std::int32_t attempt = 1;  ///< counts attempts after failures
   std::int32_t turn = 1;     ///< how often this attempt was assigned: more than once if a rank hung
   std::vector<std::byte> what;
 };

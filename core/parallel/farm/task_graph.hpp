@@ -10,7 +10,7 @@ namespace cambium::tasks {
 /// Result of another task, read where it is stored.
 using Input = std::span<const std::byte>;
 
-/// Work cut into tasks, numbered from 0, that read what others have made. The same on every rank; run() may be called
+/// Work split into tasks, numbered from 0, that read each other's values. The same on every rank; run() may be called
 /// by several threads at once, each time for another task.
 class TaskGraph {
  public:

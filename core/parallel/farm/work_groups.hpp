@@ -17,14 +17,13 @@ class WorkGroups {
   bool leads() const { return own_->rank() == 0; }
 
   /// Collective: a farm between the leaders. `evaluate` is called by all ranks of a group with the same piece, and may
-  /// not throw on some of them only; what the leader's call returns counts. `source` on rank 0 alone; the report is
-  /// that of rank 0.
+  /// not throw on some of them only; the leader's result counts. `source` on rank 0 only; the report is that of rank 0.
   FarmReport run(WorkSource* source, Log& log, FarmOptions options, const EvaluatePiece& evaluate);
 
  private:
   void tell(const Piece& piece) const;
   void follow(const EvaluatePiece& evaluate) const;
-  std::unique_ptr<Comm> own_, leaders_;  ///< leaders_ on leaders alone
+  std::unique_ptr<Comm> own_, leaders_;  ///< leaders_ on leaders only
 };
 
 }  // namespace cambium::tasks

@@ -5,7 +5,7 @@
 
 namespace cambium {
 
-/// Version, back ends, ranks and threads, BLAS with its kernel set; warnings about what is slow here.
+/// Version, back ends, ranks and threads, BLAS with its kernel set; warnings about slow settings.
 void print_banner(Context& context);
 /// True if threads of the BLAS are more than a rank among others should have. Those of OpenMP may be as many as kernels
 /// have: they are the same ones.
