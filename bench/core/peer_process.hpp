@@ -16,7 +16,7 @@ class PeerProcess {
   PeerProcess(const PeerProcess&) = delete;
   PeerProcess& operator=(const PeerProcess&) = delete;
 
-  /// The answer, without its end of line; none where the program did not start or has ended.
+  /// The answer, without its line end; none if the program did not start or has ended.
   std::optional<std::string> ask(const std::string& line);
 
  private:

@@ -38,7 +38,7 @@ Csr<double> normalised(std::int64_t nodes, const Edges& edges, bool loops) {
   return a;
 }
 
-/// Edges between nodes of which few have many: rank r is drawn as nodes * u^power.
+/// Edges between nodes with a skewed degree distribution: rank r is drawn as nodes * u^power.
 Edges random_edges(std::int64_t left, std::int64_t right, std::int64_t shift, std::int64_t count, double power) {
   Edges out;
   for (std::int64_t e = 0; e < count; ++e) {

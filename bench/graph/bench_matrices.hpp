@@ -8,7 +8,7 @@
 
 namespace cambium::graph {
 
-/// A matrix that is measured, and where it comes from.
+/// A matrix of the bench, and its source.
 struct BenchMatrix {
   std::string name, source;
   sparse::Csr<double> matrix;

@@ -163,7 +163,7 @@ double arithmetic_limit() {
     }
     best = std::min(best, core_seconds() - start);
   }
-  const double kept = sum(a + b + c + d + e + f + g + h + i + j);  // so that the work is not left out
+  const double kept = sum(a + b + c + d + e + f + g + h + i + j);  // keeps the work from being optimised away
   return (kept < 1e300 ? 2.0 : 0.0) * 10 * P::width * turns / best;
 }
 

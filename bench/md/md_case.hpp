@@ -11,7 +11,7 @@ struct MdCase {
   std::string key;  ///< "lj" or "sw"
   Md::Params params;
   std::string lammps_pair;    ///< pair_style and pair_coeff lines
-  std::string lammps_suffix;  ///< "-sf opt" where that style exists
+  std::string lammps_suffix;  ///< "-sf opt" if that style exists
   int warm_up = 200;          ///< steps before the clock starts
   int steps = 400;            ///< timed steps
 };

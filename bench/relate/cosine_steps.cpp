@@ -33,7 +33,7 @@ CosineSizes cosine_sizes_of(const BenchOptions& options) {
           options.integer("cosine_drawn"), options.integer("batch"),        options.integer("turns")};
 }
 
-/// Choices drawn evenly, as many as all steps need.
+/// Uniformly drawn interactions, as many as all steps need.
 std::shared_ptr<const ChoiceTable> drawn_choices(const CosineSizes& sizes, std::int64_t count) {
   auto out = std::make_shared<ChoiceTable>();
   out->source = "made choices";
@@ -94,7 +94,7 @@ class PlainSteps {
   const std::vector<double>& items() const { return items_; }
 
  private:
-  /// Adds `factor` times the derivatives of a cosine; of one below the margin nothing where that counts.
+  /// Adds `factor` times the derivatives of a cosine; with `above` nothing for one below the margin.
   void pair(std::int32_t user, std::int32_t item, double factor, bool above) {
     const double *u = &users_[at(user)], *i = &items_[at(item)];
     double uu = 0.0, ii = 0.0, ui = 0.0;

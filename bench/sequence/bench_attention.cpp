@@ -110,8 +110,8 @@ double exponent(const std::vector<Point>& points) {
   return (n * xy - x * y) / (n * xx - x * x);
 }
 
-/// The length from which on the second is the faster one, interpolated between two lengths; 0 where it never is, the
-/// least length where it always is.
+/// The length from which on the second is faster, interpolated between two lengths; 0 if it never is, the smallest
+/// length if it always is.
 double crossing(const std::vector<Point>& slow, const std::vector<Point>& fast) {
   double before = 0.0;
   for (std::size_t k = 0; k < slow.size(); ++k) {

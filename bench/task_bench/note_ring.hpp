@@ -49,7 +49,7 @@ class NoteWriter {
 
  private:
   std::byte* memory_;
-  std::uint64_t written_ = 0, read_ = 0;  ///< read_: as far as was looked
+  std::uint64_t written_ = 0, read_ = 0;  ///< read_: last known count
 };
 
 class NoteReader {

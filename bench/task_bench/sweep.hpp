@@ -10,7 +10,7 @@ namespace cambium::task_bench {
 /// How a sweep goes.
 struct SweepSizes {
   std::int64_t largest = 65536;  ///< iterations, halved down to one
-  int repeats = 5;               ///< runs of each size of which the median counts
+  int repeats = 5;               ///< runs of each size, of which the median is taken
   double cores = 1.0;            ///< on which the tasks run
 };
 

@@ -97,9 +97,9 @@ class TaskExchange {
   std::vector<int> near_place_;  ///< by rank; -1: not on this node
   std::byte* arena_ = nullptr;
   bool all_near_ = false;
-  int unanswered_ = 0;  ///< looks into the rings since messages were looked for
+  int unanswered_ = 0;  ///< polls of the rings since messages were last polled
   std::deque<Going> going_;
-  std::vector<Posted> posted_;              ///< in the order in which messages come to them
+  std::vector<Posted> posted_;              ///< in the order in which they match messages
   std::size_t next_posted_ = 0;             ///< the first that waits
   std::vector<Straight> leaving_, coming_;  ///< large values in flight
   std::int64_t messages_ = 0, bytes_ = 0;

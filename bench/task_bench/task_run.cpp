@@ -11,7 +11,7 @@
 
 namespace cambium::tasks {
 
-/// Costs nothing where there is one thread.
+/// No-op if there is one thread.
 class TaskRun::Lock {
  public:
   explicit Lock(TaskRun& run) : mutex_(run.options_.threads > 1 ? &run.mutex_ : nullptr) {

@@ -14,8 +14,7 @@ namespace cambium::tasks {
 struct TaskRunOptions {
   int threads = 1;            ///< of each rank that run tasks, the one that calls included
   bool shared_memory = true;  ///< between ranks of a node; otherwise messages
-  double silence =
-      0.0;  ///< seconds without any value, longer than a task, after which a rank is taken for lost; 0: never
+  double silence = 0.0;  ///< seconds without any value, longer than a task, after which a rank counts as lost; 0: never
 };
 
 struct TaskRunReport {

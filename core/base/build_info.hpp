@@ -2,7 +2,7 @@
 
 namespace cambium {
 
-/// How the library in use was made. Banner, provenance of every file and the ABI tag of plugins are taken from here.
+/// Build configuration of the library in use, for the banner, the provenance of every file and the ABI tag of plugins.
 struct BuildInfo {
   const char* version;          ///< "0.1.0"
   const char* git_hash;         ///< twelve digits, "-dirty" added when files differed from it; "unknown" without git

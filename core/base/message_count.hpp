@@ -20,7 +20,7 @@ class MessageCount {
   ~MessageCount();
   MessageCount(const MessageCount&) = delete;
   MessageCount& operator=(const MessageCount&) = delete;
-  /// Since this one began; only meant for the thread that made it.
+  /// Since construction; only for the thread that constructed it.
   MessageTotals totals() const;
 
  private:

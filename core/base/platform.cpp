@@ -108,7 +108,7 @@ BlasInfo blas_info() {
   return info;
 }
 
-/// Threads of the BLAS and of OpenMP for each rank. False where the BLAS started others as it was loaded.
+/// Threads of the BLAS and of OpenMP per rank. False if the BLAS started others when it was loaded.
 static bool set_threads(int threads) {
   setenv("OMP_NUM_THREADS", std::to_string(threads).c_str(), 1);  // for libraries loaded or programs started later
   if (blas_kind() == BlasKind::own_threads && blas_info().threads > threads) return false;
@@ -126,7 +126,7 @@ static int open_threads() {
   return blas_kind() == BlasKind::on_openmp ? std::max(std::atoi(of_blas), 0) : 0;
 }
 
-/// The kernels that are wanted here. False where OpenBLAS took others as it was loaded.
+/// The preferred kernels. False if OpenBLAS selected others when it was loaded.
 static bool set_blas_core() {
   const auto config = symbol<const char* (*)()>("openblas_get_config");
   const std::string own = blas_info().core, core = own.empty() ? "" : preferred_openblas_core(own);

@@ -25,7 +25,7 @@ constexpr int work_kinds = 8;
 /// "matrix", "elementwise", ...
 const char* name_of(WorkKind kind);
 
-/// Cost of a piece of work, counted and not measured; 0 where it is not known.
+/// Cost of a piece of work, counted and not measured; 0 if unknown.
 struct Amount {
   double flops = 0.0, bytes = 0.0;  ///< bytes: that must pass memory, the network or the file system at least
   int word = 8;                     ///< bytes of a number: the roofs of 4 and 8 differ

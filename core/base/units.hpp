@@ -51,7 +51,7 @@ const std::vector<std::string>& unit_names();
 /// Throws InputError when the two measure different quantities.
 double conversion(std::string_view from, std::string_view to);
 
-/// A value in `from` as one in `to`, correctly rounded where the two differ by a power of ten: 14 1/nm is 1.4
+/// Converts a value from `from` to `to`, correctly rounded if the two differ by a power of ten: 14 1/nm is 1.4
 /// 1/angstrom.
 double convert(double value, std::string_view from, std::string_view to);
 

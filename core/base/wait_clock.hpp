@@ -10,15 +10,15 @@ class WaitClock {
   ~WaitClock();
   WaitClock(const WaitClock&) = delete;
   WaitClock& operator=(const WaitClock&) = delete;
-  /// Since this one began; only meant for the thread that made it.
+  /// Since construction; only for the thread that constructed it.
   double seconds() const;
 
  private:
   double start_;
 };
 
-/// Counts its own life as waiting, where a WaitClock of the calling thread lives; of nested ones the outer counts. Two
-/// tests where none lives.
+/// Counts its own lifetime as waiting, if the calling thread has a WaitClock; of nested ones the outer counts. Two
+/// tests if it has none.
 class Waiting {
  public:
   Waiting();

@@ -15,7 +15,8 @@ template <class T>
 struct SampleBlock {
   FieldShape shape;
   std::vector<T> values;
-  std::array<std::int64_t, block_axes> before{};  ///< values along each axis that are there for the others' prediction
+  std::array<std::int64_t, block_axes> before{};  ///< values along each axis that are included for the prediction of
+                                                  ///< others
 
   std::int64_t judged() const {
     std::int64_t n = 1;

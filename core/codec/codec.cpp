@@ -106,7 +106,7 @@ constexpr double of_runs = 0.8;
 constexpr double few_bits = 2.5, counts_from = 0.975;
 /// A field of fewer values is encoded in each form that may be the shortest.
 constexpr std::int64_t few_values = 1 << 16;
-/// Differences of more bits than those of a stream that is there, by this factor, are not encoded.
+/// Differences with this many times the bits of the existing stream are not encoded.
 constexpr double worth_a_try = 1.25;
 
 /// The shortest of the streams that were tried. `mean`: the bound was chosen for a mean error, which level bounds

@@ -35,8 +35,8 @@ std::vector<std::byte> lossy_encode(std::span<const T> values, std::span<const s
 template <class T>
 double psnr(std::span<const T> original, std::span<const T> decoded);
 
-/// The absolute bound, to some hundredths of a decibel the largest one, at which the array comes back with a PSNR of at
-/// least `decibel`; 0 where only exact storage does.
+/// The absolute bound, to some hundredths of a decibel the largest one, that gives a PSNR of at least `decibel`; 0 if
+/// only exact storage does.
 template <class T>
 double bound_for_psnr(std::span<const T> values, std::span<const std::int64_t> shape, double decibel,
                       LossyPredictor predictor);
@@ -56,7 +56,7 @@ struct LossyInfo {
   std::int64_t elements() const;
 };
 
-/// InputError when `bytes` does not begin with an encoded array.
+/// InputError if `bytes` does not begin with an encoded array.
 LossyInfo lossy_info(std::span<const std::byte> bytes);
 
 /// Decodes into `values`, which must have the type and number of elements that lossy_info() names. InputError when not,

@@ -115,7 +115,7 @@ std::vector<std::uint8_t> get_lengths(ByteReader& in) {
   return length;
 }
 
-/// Codes one after the other, the first bit of each in the highest free bit.
+/// Concatenates codes, most significant bit first.
 std::vector<std::uint8_t> write_bits(std::span<const std::uint16_t> symbols, const std::vector<std::uint32_t>& code,
                                      const std::vector<std::uint8_t>& length, std::uint64_t bits) {
   std::vector<std::uint8_t> out((bits + 7) / 8 + 8);

@@ -120,7 +120,7 @@ void traverse(T* field, const FieldShape& shape, const InterpolationPlan& plan, 
 /// along which these are not between others.
 using Errors = std::array<std::vector<double>, 2 * dims>;
 
-/// Means of products of errors, each point counted by its weight; of the lower triangle, of errors that are there.
+/// Weighted means of products of errors; lower triangle, of available errors.
 struct Moments {
   double mean[2 * dims][2 * dims] = {};
 };

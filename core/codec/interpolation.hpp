@@ -8,8 +8,8 @@
 
 namespace cambium::lowp {
 
-/// How much more exactly coarse levels are kept, on which finer ones build: one of a list, the first of which is usual.
-/// From `with_anchors` on, the coarsest levels are almost exact: which pays where little else has to be stored, and
+/// Factor by which bounds of coarse levels, on which finer ones build, are tighter: one of a list, the first of which
+/// is usual. From `with_anchors` on, the coarsest levels are almost exact, which pays if little else has to be stored;
 /// blocks of a field are too small to show it.
 struct LevelBounds {
   static constexpr int choices = 7, with_anchors = 5;

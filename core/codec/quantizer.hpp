@@ -37,7 +37,7 @@ struct Quantizer {
       const T x = values[k * stride], p = prediction[k];
       const T q = std::rint((x - p) * inverse);
       const T decoded = p + q * step;
-      // The rounded difference is below the bound only where the exact one is at most the bound.
+      // The rounded difference is below the bound only if the exact one is at most the bound.
       const bool fits = (std::abs(q) < T(radius)) & (std::abs(x - decoded) < bound);
       codes[k] = fits ? static_cast<std::uint16_t>(static_cast<int>(fits ? q : T(0)) + radius) : std::uint16_t(0);
       values[k * stride] = fits ? decoded : x;

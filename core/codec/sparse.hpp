@@ -6,9 +6,9 @@
 
 namespace cambium::lowp {
 
-/// Part of a saved array that a backward pass needs. values: every element within the bound, zeros exact, and no
-/// element that is not zero becomes so; where none is negative, none becomes negative. signs: which are zero and the
-/// sign of the others, which come back as +-1.
+/// Part of a saved array that a backward pass needs. values: every element within the bound; zeros stay exact, no
+/// non-zero element becomes zero, and if none is negative, none becomes negative. signs: which are zero and the sign of
+/// the others, which are restored as +-1.
 enum class Keep { values, signs };
 
 /// Encodes activations, many of which may be zero: one bit per element marks the others, packed by Zstandard, and the

@@ -49,9 +49,9 @@ bool begins_word(char c);
 constexpr int deepest_formula =
     100;  ///< levels of parentheses, signs and powers, so that no text can exhaust the stack
 
-/// One coherent set of units in which an expression is worked out: the declared units of its result and variables,
-/// as far as they agree with each other, filled up with angstrom, ps, g/mol, K and e. Because products of its units
-/// are its units again, only literals and variables need a conversion.
+/// Coherent set of units in which an expression is evaluated: the declared units of its result and variables, as far as
+/// they agree with each other, completed by angstrom, ps, g/mol, K and e. Because products of its units are its units
+/// again, only literals and variables need a conversion.
 class CoherentUnits {
  public:
   explicit CoherentUnits(std::span<const Unit> declared);
@@ -96,7 +96,7 @@ class ExpressionParser : private ExpressionText {
   struct Value {
     std::vector<Expression::Instruction> program;
     std::optional<Dimension> dimension;  ///< none: a bare number, which takes the dimension required by its context
-    std::size_t at = 0;                  ///< where it begins
+    std::size_t at = 0;                  ///< column at which it begins
     bool constant() const { return program.size() == 1 && program[0].code == Code::number; }
   };
 

@@ -135,7 +135,7 @@ Place inside(const Place& at, const Node& node, const TypeTable& types) {
   return type ? Place{&type->schema, nullptr, 0} : Place{};
 }
 
-/// Takes one step by `key`, and renames it where it is a former name.
+/// Advances one step by `key`, renaming it if it is a former name.
 Place step(const Place& at, std::string& key, const Node& node, const TypeTable& types) {
   if (at.spec && at.depth < at.spec->shapes.size()) return {nullptr, at.spec, at.depth + 1};
   if (at.spec) {  // a stage: its type is the key

@@ -28,7 +28,7 @@ class Node {
   static Node scalar(std::string text, bool quoted = false, Mark mark = {});
   static Node null(Mark mark = {});
   static Node list(std::vector<Node> items, Mark mark = {});
-  /// A list marked `!choice`: one of its items is meant (core/deck/alternatives.hpp).
+  /// A list marked `!choice`: one of its items is to be picked (core/deck/alternatives.hpp).
   static Node alternatives(std::vector<Node> items, Mark mark = {});
   static Node map(std::vector<Entry> entries, Mark mark = {});
 
@@ -98,7 +98,7 @@ Node Node::without(Drop drop) const {
   return map(std::move(kept), mark()).at_path(path());
 }
 
-/// Keys that begin with "x-" are notes; nothing reads them.
+/// Keys that begin with "x-" are notes, which are ignored.
 inline bool is_note(std::string_view key) { return key.starts_with("x-"); }
 
 /// Path of an entry or an item of the node at `path`.

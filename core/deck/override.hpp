@@ -14,7 +14,7 @@ void override(Node& root, std::string_view assignment);
 void override(Node& root, std::string_view assignment, const Schema& schema, const TypeTable& types,
               Problems& problems);
 
-/// Replaces the value at `path` ("stages[0].simulate.steps"), adding keys that are not there. `mark` is for messages.
+/// Replaces the value at `path` ("stages[0].simulate.steps"), adding missing keys. `mark` is for messages.
 Node with_value(const Node& root, std::string_view path, const Node& value, const Mark& mark);
 
 /// Applies the map under the top-level note "x-test" (path: value), by which tests run a deck at a small size.

@@ -7,8 +7,8 @@
 
 namespace cambium::deck {
 
-/// Error in a deck, with its location: one line each, "file:line:col: path: text", and at last "3 problems in FILE"; or
-/// the one complaint of a type that could not be made.
+/// Error in a deck, with its location: one line each, "file:line:col: path: text", followed by "3 problems in FILE"; or
+/// the single problem of a type that could not be constructed.
 class DeckError : public InputError {
  public:
   using InputError::InputError;

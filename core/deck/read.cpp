@@ -283,7 +283,7 @@ bool check_keys(const Node& node, const Schema& schema, Reader& reader) {
     }
     if (!complete) continue;
     const bool overridden =
-        node.path().empty() && entry.mark.line == 0;  // on the command line the way to a key is easily left out
+        node.path().empty() && entry.mark.line == 0;  // on the command line the parent keys are easily omitted
     const std::string elsewhere = overridden ? path_of(node, entry.key) : "";
     std::string hint = elsewhere.empty() ? suggestion(entry.key, known) : "; did you mean '" + elsewhere + "'?";
     if (!entry.key.empty() && entry.key.find_first_not_of("0123456789") == std::string::npos && entry.value.is_null())

@@ -263,7 +263,7 @@ std::string to_line(const Node& node) { return one_line(node); }
 
 namespace {
 
-/// Characters that people do not see: blanks of web pages, and a tab before a key. Nothing when no line has one.
+/// Invisible characters: non-breaking blanks of web pages, and a tab before a key. Empty if no line has one.
 std::string about_tabs(std::string_view text) {
   for (const std::string_view blank : {"\u00a0", "\u200b", "\u2003"})
     if (const auto at = text.find(blank); at != std::string_view::npos)

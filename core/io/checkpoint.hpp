@@ -52,12 +52,12 @@ class Checkpoint {
 
   std::int64_t step() const { return step_; }
   double time() const { return time_; }
-  /// Written by as many ranks as there are now: each gets its own particles back. Otherwise they are spread evenly, in
-  /// the order of the file. Cells and nodes go where the state has them now.
+  /// True if written by as many ranks as there are now: each gets its own particles. Otherwise they are spread evenly,
+  /// in file order. Cells and nodes follow the present distribution of the state.
   bool same_ranks() const { return same_ranks_; }
   bool sealed() const { return sealed_; }  ///< its bytes were compared with their checksum
   std::string deck() const { return file_->group("/cambium").attribute<std::string>("deck"); }
-  const File& file() const { return *file_; }  ///< for the groups that `save` made
+  const File& file() const { return *file_; }  ///< for the groups created by `save`
 
   /// Rows of this rank for fields that live there.
   std::int64_t rows(At at) const;

@@ -8,7 +8,7 @@
 
 namespace cambium::io {
 
-/// An array as contiguous host memory: itself where it is that already, else a copy that lives as long as this.
+/// An array as contiguous host memory: itself if it is that already, else a copy owned by this object.
 class OnHost {
  public:
   explicit OnHost(const TensorRef& source);

@@ -31,7 +31,7 @@ namespace {
 
 std::string content(const std::string& path) {
   std::ifstream in(path);
-  std::string text;  // getline(), since a bare buffer throws where a file system answers with an error
+  std::string text;  // getline(), since a bare buffer throws if a file system returns an error
   std::getline(in, text, '\0');
   return text;
 }

@@ -33,14 +33,14 @@ std::string lock_text(const LockHolder& holder);
 /// Lines that are missing leave their members empty.
 LockHolder read_holder(const std::string& text);
 
-/// Holds a directory for one run. The file is made by a hard link, which is one step on network file systems, too.
-/// While the lock lives, a thread renews the file's time as a sign of life and looks whether the file is still this
-/// lock's own.
+/// Locks a directory for one run. The file is created by a hard link, which is atomic on network file systems, too.
+/// During its lifetime a thread renews the file's time as a heartbeat and checks whether the file is still this lock's
+/// own.
 ///
-/// A lock is taken over when its process has ended on this machine, when it was written on another machine and has
-/// given no sign of life for `silent` seconds (by the clock of the file system; one that is younger is watched until
-/// then), when it is a copy of a lock elsewhere, and when the launcher of its ranks is gone: then the new holder waits
-/// until that process has noticed and ended.
+/// A lock is taken over if its process has ended on this machine, if it was written on another machine without a
+/// heartbeat for `silent` seconds (by the clock of the file system; a younger one is watched until then), if it is a
+/// copy of a lock elsewhere, and if the launcher of its ranks is gone: then the new holder waits until that process has
+/// noticed and ended.
 class RunLock {
  public:
   struct Limits {

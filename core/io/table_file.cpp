@@ -26,7 +26,7 @@ TableFile::TableFile(const Context& context, std::string name, std::vector<Colum
 
 namespace {
 
-/// "/thermo/"; the top of the file where a column has the table's name, which a group may not have then.
+/// "/thermo/"; the top of the file if a column has the table's name, which a group cannot have then.
 std::string group_of(const std::string& table, const std::vector<Column>& columns) {
   for (const auto& column : columns)
     if (column.name == table) return "/";

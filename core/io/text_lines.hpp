@@ -31,7 +31,7 @@ class TextLines {
   std::int64_t number() const { return number_; }  ///< of the current line, from 1
   const std::string& path() const { return path_; }
 
-  /// A position to come back to: the line after the current one.
+  /// A position to return to: the line after the current one.
   struct Mark {
     std::streamoff offset;
     std::int64_t number;

@@ -11,7 +11,7 @@ namespace cambium::io {
 /// mapped, so only the parts that are read are loaded into memory. Format: PKWARE's APPNOTE 6.3.
 class ZipFile {
  public:
-  /// The program whose archives are meant, for messages: "a MACE model is the file that PyTorch writes".
+  /// The program whose archives are expected, for messages: "a MACE model is the file that PyTorch writes".
   struct Origin {
     std::string what, writer;
   };

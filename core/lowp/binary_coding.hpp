@@ -28,7 +28,7 @@ struct BinaryCodedMatrix {
     to = positive ? to | bit : to & ~bit;
   }
   float scale(int plane, std::int64_t row) const { return scales[plane * row_blocks() * block_rows + row]; }
-  /// The matrix that is meant, row-major.
+  /// The decoded matrix, row-major.
   std::vector<float> dense() const;
 
  private:

@@ -17,7 +17,7 @@ constexpr int rows_of_block = ByteRows::block_rows;
 constexpr std::ptrdiff_t group_bytes = 4 * rows_of_block;
 
 #if defined(__AVX512VNNI__)
-/// `Blocks` of them at once: as many sums as hide the latency of a product.
+/// `Blocks` of them at once: enough sums to hide the latency of a product.
 template <int Blocks>
 void multiply_blocks(const std::uint8_t* rows, std::ptrdiff_t groups, const std::int8_t* by, std::int32_t start,
                      std::int32_t* out) {

@@ -13,7 +13,7 @@ namespace cambium {
 
 namespace {
 
-/// Values that a thread is worth starting for: some microseconds of copies or of activations.
+/// Number of values worth a thread: some microseconds of copies or of activations.
 constexpr std::int64_t enough_values = 4096, enough_activations = 512;
 
 /// g(f as a type), so that a loop over values is instantiated per activation and has no branch.

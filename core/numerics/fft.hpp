@@ -5,8 +5,8 @@
 
 namespace cambium {
 
-/// RealFft's transforms by the library of the device's vendor (cuFFT with CUDA), which has threads work on one row
-/// together. Rows pass through arrays of its own, because the library wants real and imaginary parts side by side.
+/// RealFft's transforms by the device vendor's library (cuFFT with CUDA), in which several threads process one row.
+/// Rows pass through internal arrays, because the library interleaves real and imaginary parts.
 class VendorFft {
  public:
   virtual ~VendorFft() = default;

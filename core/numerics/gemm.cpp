@@ -25,7 +25,7 @@ static void wait_for_profile() {
   if (recorder()) Kokkos::fence();
 }
 
-/// 2 m n k operations; each matrix once through memory, C twice where it is added to.
+/// 2 m n k operations; each matrix once through memory, C twice if it is updated.
 template <class T>
 static Amount product_amount(double m, double n, double k, bool add) {
   return {2.0 * m * n * k, static_cast<double>(sizeof(T)) * (m * k + k * n + (add ? 2.0 : 1.0) * m * n),

@@ -26,8 +26,8 @@ constexpr int tile_rows = 4;
 template <class T>
 constexpr int panel_width = panel_packs* Lane<T>::width;
 
-/// Rows of B worked on together, so that a panel of them (24 kB with AVX-512) stays in the first cache, and rows of A,
-/// so that they and their part of C stay in the second.
+/// Rows of B per block, so that a panel of them (24 kB with AVX-512) stays in L1, and rows of A, so that they and their
+/// part of C stay in L2.
 constexpr int depth_limit = 400, row_limit = 64;
 
 int equal_parts(int n, int limit) {

@@ -3,8 +3,8 @@
 
 namespace cambium {
 
-/// The library that multiplies matrices on the device: "cuBLAS" with CUDA, "rocBLAS" with HIP, "" where this build has
-/// none and gemm() runs loops of ours.
+/// Name of the device's matrix library: "cuBLAS" with CUDA, "rocBLAS" with HIP, "" if this build has none and gemm()
+/// runs portable loops.
 const char* vendor_products();
 
 /// Row-major C[m][n] = op(A) op(B) + beta C of matrices in device memory, asynchronous in the stream of ExecSpace;

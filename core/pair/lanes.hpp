@@ -18,14 +18,14 @@ enum class Outputs { forces, totals, per_atom };
 /// Energy, then the virial in the order xx, yy, zz, xy, xz, yz.
 using PairSums = Sums<7>;
 
-/// True if kernels never run side by side.
+/// True if kernels never run concurrently.
 #if defined(KOKKOS_ENABLE_SERIAL)
 constexpr bool one_thread = std::is_same_v<ExecSpace, Kokkos::Serial>;
 #else
 constexpr bool one_thread = false;
 #endif
 
-/// *p += value, safe against other threads where there are any.
+/// *p += value, atomic if there are several threads.
 CAMBIUM_FN void add_to(double* p, double value) {
   if constexpr (one_thread)
     *p += value;

@@ -12,8 +12,8 @@ struct PairValue {
   P energy, force_over_r;
 };
 
-/// Truncation of a pair energy at the cut-off: cut (plain), lifted so that it ends at 0 (shift), or multiplied by the
-/// C2 SwitchFunction (smooth).
+/// Truncation of a pair energy at the cut-off: plain cut-off, shifted to end at 0 (shift), or multiplied by the C2
+/// SwitchFunction (smooth).
 enum class Truncation { plain, shift, smooth };
 
 /// Two species: the coefficients of the model between them, and their cut-off.
@@ -25,7 +25,7 @@ template <template <class> class Model>
 struct PairTerms {
   Model<double> coefficients;
   double cutoff = 0.0;        ///< Å
-  double switch_start = 0.0;  ///< Å, where a smooth truncation begins
+  double switch_start = 0.0;  ///< Å, start of a smooth truncation
 };
 
 /// The columns of a table of pairs: these, then the coefficients of the model.

@@ -60,7 +60,7 @@ double PairTable::fill(const Formula& formula, double* energies, double* forces)
       const double force = r * exact.force_over_r;
       const double error = std::max(std::abs(cubic(e, t * part) - exact.energy) / std::max(1.0, std::abs(exact.energy)),
                                     std::abs(r * cubic(f, t * part) - force) / std::max(1.0, std::abs(force)));
-      if (!(error <= worst)) worst = error;  // also where it is not a number
+      if (!(error <= worst)) worst = error;  // also if it is NaN
     }
   }
   return worst;

@@ -19,8 +19,8 @@ struct PairTableParams {
 };
 
 /// Energies (eV) and -(dE/dr)/r (eV/Å^2) of pairs of species as piecewise cubics of the squared distance (Hermite
-/// interpolation on an OctaveGrid), for formulas that cost more than a look-up. They are compared with the formula
-/// three times in every interval, and there are as many intervals as the wanted error needs.
+/// interpolation on an OctaveGrid), for formulas that cost more than a look-up. They are compared with the formula at
+/// three points of every interval, and the number of intervals is chosen by the requested error.
 class PairTable {
  public:
   struct Value {

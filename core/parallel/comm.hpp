@@ -8,7 +8,7 @@
 
 namespace cambium {
 
-/// A communicator. Owns a duplicate of the one it is given, so that our messages never meet another library's.
+/// A communicator. Owns a duplicate of the given one, so that our messages never match another library's.
 class Comm {
  public:
   explicit Comm(MPI_Comm parent = MPI_COMM_WORLD);

@@ -42,7 +42,7 @@ class EmulatedNetwork {
 
   void post_receive(MPI_Request request, MPI_Datatype type, MPI_Comm comm);
   void post_collective(MPI_Request request, double cost);
-  /// A receive that is begun again and again; each Start posts it.
+  /// A persistent receive; each Start posts it.
   void remember(MPI_Request request, MPI_Datatype type, MPI_Comm comm) { persistent_[request] = {type, comm}; }
   void start(MPI_Request request);
   void forget(MPI_Request request);
@@ -91,7 +91,7 @@ class EmulatedNetwork {
   std::unordered_map<MPI_Request, Persistent> persistent_;
 };
 
-/// That of CAMBIUM_NETWORK; null without it, which is the usual case, and where the variable cannot be read.
+/// The network of CAMBIUM_NETWORK; null without it, which is the usual case, and if the variable is invalid.
 EmulatedNetwork* emulated_network();
 
 /// InputError if CAMBIUM_NETWORK is set but invalid.

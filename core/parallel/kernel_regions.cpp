@@ -16,7 +16,7 @@ namespace tools = Kokkos::Tools::Experimental;
 /// Listener that a loaded tool registered, or none.
 tools::EventSet others;
 
-/// Copies between memories that have begun and not ended: one or none.
+/// Copies between memories in progress: one or none.
 int open_copies = 0;
 
 /// Copies by Kokkos and by us are kernels, too: only the name distinguishes them.

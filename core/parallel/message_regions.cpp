@@ -62,7 +62,7 @@ bool is_root(int root, MPI_Comm comm) {
   return rank == root;
 }
 
-/// Bytes of sends that are begun again and again.
+/// Bytes of persistent sends.
 std::unordered_map<MPI_Request, double>& persistent_sends() {
   static std::unordered_map<MPI_Request, double> all;
   return all;

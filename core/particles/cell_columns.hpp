@@ -32,7 +32,7 @@ class CellColumns {
   std::vector<int> start;     ///< of bin (column, x bin) in the arrays above; cells[0] + 1 values per column
 
   const int* column(int cy, int cz) const { return &start[(cz * cells[1] + cy) * (cells[0] + 1)]; }
-  /// Bin along direction k, clamped into the box; not-a-number goes to bin 0.
+  /// Bin along direction k, clamped into the box; NaN goes to bin 0.
   int bin_of(double coordinate, int k) const {
     const double s = (coordinate - lo[k]) * inverse_width[k];
     return !(s > 0.0) ? 0 : s < cells[k] ? static_cast<int>(s) : cells[k] - 1;
@@ -45,7 +45,7 @@ class CellColumns {
     const double q = (coordinate - middle[k]) * inverse_unit;
     return std::abs(q) <= half_box ? static_cast<int>(std::lrint(q)) : nowhere;
   }
-  /// Distance along direction k between the interval [from, to] and bin `bin`, 0 where they overlap.
+  /// Distance along direction k between the interval [from, to] and bin `bin`, 0 if they overlap.
   double gap(double from, double to, int bin, int k) const {
     const double low = lo[k] + bin * width[k];
     return std::max(0.0, std::max(low - to, from - low - width[k]));

@@ -182,8 +182,8 @@ double expected_row(const CellColumns& c, int n, double range) {
   return std::min(1.0 * n, 1.2 * n * 4.19 * range * range * range / volume) + 2.0 * padding;
 }
 
-/// Rows first..last-1 into the entries from `entry` on, of which there are `room`. Returns the number of neighbours, or
-/// -1 when they do not fit.
+/// Writes rows first..last-1 from entry `entry` on, with space for `room` entries. Returns the number of neighbours, or
+/// -1 if they do not fit.
 std::int64_t write_rows(const Particles& particles, const CellColumns& columns, const NeighborList& list, int first,
                         int last, std::int64_t entry, std::int64_t room) {
   const double* x = particles.x.data();

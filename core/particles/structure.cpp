@@ -66,7 +66,7 @@ void broadcast_header(const Comm& comm, Structure& s, bool& velocities, bool& im
   for (std::size_t k = 0; k < s.species.size(); ++k) s.species[k].mass = numbers[24 + k];
 }
 
-/// "ar" and "AR" were meant to be an element.
+/// "ar" and "AR" most likely mean an element.
 std::string element_in_other_case(std::string symbol) {
   for (std::size_t k = 0; k < symbol.size(); ++k) {
     const auto letter = static_cast<unsigned char>(symbol[k]);

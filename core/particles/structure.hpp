@@ -15,7 +15,7 @@ namespace cambium {
 struct Structure {
   Box box;
   GivenAxes axes;                ///< in which the source gives the cell and everything else
-  std::vector<Species> species;  ///< by type; mass 0 where the source gives none
+  std::vector<Species> species;  ///< by type; mass 0 if the source gives none
   std::int64_t nglobal = 0;
   std::vector<std::int64_t> tag;  ///< 1-based
   std::vector<int> type;
@@ -37,11 +37,11 @@ inline std::array<std::int64_t, 2> even_share(std::int64_t total, int rank, int 
 void scatter(const Comm& comm, Structure& structure);
 
 /// Temperature (K) of the velocities of all particles, three degrees of freedom each, with the structure's masses or
-/// the elements' standard ones; 0 without velocities, and where a mass is not known.
+/// the elements' standard ones; 0 without velocities, and if a mass is unknown.
 double temperature_of(const Structure& structure);
 
 /// A sentence for each element whose mass is nearer to that of another one: of these species, or within a hundredth of
-/// any other element's where it is off its own by more than a tenth. Names in a wrong order look like that.
+/// any other element's if it differs from its own by more than a tenth. A wrong order of names has this effect.
 std::vector<std::string> doubtful_masses(std::span<const Species> species);
 
 /// Particles of this rank. `declared` fixes the order of types and, if positive, the masses; empty: the structure's own

@@ -78,7 +78,7 @@ class Check {
   /// The same of every path of a list.
   void require_written_by(const std::string& key, const std::vector<std::string>& paths,
                           const std::vector<Origin>& writers) const;
-  /// The first state of a simulation, for its writers; null where it was not made.
+  /// The initial state of a simulation, for its writers; null if it was not constructed.
   const State* first_state() const { return state_; }
   void set_first_state(const State* state) { state_ = state; }
 
@@ -105,7 +105,7 @@ class Check {
 
  private:
   void problem(deck::PlacedText one);
-  /// Path in the run's directory without it and without "#7"; none when it is not there.
+  /// Path relative to the run's directory and without "#7"; none if it is not inside.
   std::optional<std::string> inside(const std::string& path) const;
   std::string problem_of_path(const std::string& path, const std::vector<std::string>& folders) const;
 
@@ -133,8 +133,8 @@ bool Check::ask(T* object, const deck::Node& keys) {
   return !checked || look(keys, [&] { checked->examine(*this); });
 }
 
-/// In a constructor, under `cambium check`: a file in the folder of the run, which an earlier stage writes. Under
-/// `cambium plan`: a file that is not there.
+/// In a constructor, under `cambium check`: true for a file in the folder of the run, which an earlier stage writes.
+/// Under `cambium plan`: true for a missing file.
 bool is_still_to_come(const std::string& path, const Context& context);
 
 }  // namespace cambium

@@ -56,8 +56,8 @@ class ForecastModel {
   virtual void advance(std::span<double> state, double from, double to) = 0;
   /// After an analysis: restores constraints of the equations (div u = 0).
   virtual void restore_balance(std::span<double> /*state*/) {}
-  /// All fields, from a file, at the instants that it holds, in x and z of space(). InputError where the model reads no
-  /// files or the file is of another domain.
+  /// All fields, from a file, at its times, in x and z of space(). InputError if the model reads no files or the file
+  /// is of another domain.
   virtual FieldRecord read(const std::string& path) const = 0;
   /// Estimated seconds of advance() over a unit of time.
   virtual double seconds_per_time() const = 0;

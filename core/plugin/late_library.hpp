@@ -4,7 +4,7 @@
 
 namespace cambium {
 
-/// A type that a library will add. Its sentence is listed before that; empty where the library must be loaded for it.
+/// A type that a library will add. Its description is listed before that; if empty, the library is loaded for it.
 struct LateType {
   std::string kind, name, doc = {};
 };

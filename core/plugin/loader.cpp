@@ -38,7 +38,7 @@ std::string package_folder() {
 
 bool is_path(const std::string& name) { return name.find('/') != std::string::npos || name.ends_with(".so"); }
 
-/// Paths of the plugins in plugin_folders(), by name, the first folder's where there are several.
+/// Paths of the plugins in plugin_folders(), by name; the first folder takes precedence.
 std::map<std::string, std::string> libraries_found() {
   std::map<std::string, std::string> out;
   for (const auto& folder : plugin_folders()) {

@@ -22,7 +22,7 @@ struct PluginInfo {
 /// InputError.
 PluginInfo load_plugin(const std::string& name, Registry& registry, const Comm& comm);
 
-/// The same for the list of a deck; names of plugins that are part of the program are passed over.
+/// The same for the list of a deck; names of plugins that are part of the program are skipped.
 std::vector<PluginInfo> load_plugins(const std::vector<std::string>& names, Registry& registry, const Comm& comm);
 
 /// Collective: loads every NAME.cambium.so of plugin_folders(), the first of a name, so that its types can be listed

@@ -42,7 +42,7 @@ class Potential {
   virtual Committee* committee() { return nullptr; }
 };
 
-/// Throws InputError where a structure that is not periodic along a, b and c meets a potential that needs it.
+/// Throws InputError if a structure is not periodic along a, b and c and the potential requires it.
 void refuse_open_boundaries(const Potential& potential, bool periodic);
 
 }  // namespace cambium

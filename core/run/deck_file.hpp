@@ -69,7 +69,7 @@ struct ReadDeck {
   DeckFile deck;
   std::string
       resolved;  ///< YAML with all defaults; paths inside the run directory begin with {run}, so that it may be moved
-  std::optional<int> first_overridden;  ///< first stage of which the command line changes a key
+  std::optional<int> first_overridden;  ///< first stage in which the command line changes a key
 };
 
 struct DeckOptions {

@@ -16,7 +16,7 @@
 
 namespace cambium {
 
-/// Errors that no reader of a file put into words of its own.
+/// Errors for which the file's reader has no message of its own.
 static std::string damaged_text(const char* language, const std::exception& error) {
   return fmt::format(
       "a text in {} that a file holds is damaged or was changed ({}); copy the files that the deck names again from "

@@ -68,7 +68,7 @@ class Loop {
   std::vector<double> values_;
   io::BackgroundFile disk_;  ///< of rank 0: the checkpoint that is still on its way
   double seconds_ = 0.0;     ///< that the loop took
-  std::int64_t steps_ = 0;   ///< that it made
+  std::int64_t steps_ = 0;   ///< completed steps
   double waited_ = 0.0;      ///< seconds of these in messages and waits
   MessageTotals messages_;   ///< of the loop
 };

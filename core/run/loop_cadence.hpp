@@ -9,7 +9,7 @@
 namespace cambium {
 
 /// Services of a loop that can be stopped and resumed, in addition to its steps. Steps are counted from the beginning
-/// of the stage, whatever part of them an earlier run made.
+/// of the stage, including those of earlier runs.
 class LoopCadence {
  public:
   struct Keys {

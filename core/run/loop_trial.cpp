@@ -37,7 +37,7 @@ Promise Loop::promise_of(const std::string& file, std::size_t k) const {
   return out;
 }
 
-/// False, with the reason for the page, where it is not made.
+/// False, with the reason in the report, if it is not constructed.
 bool Loop::make_first_state(Check& check) {
   const auto& keys = params_.physics.node;
   if (!dynamic_cast<Checked*>(physics_.get())) {

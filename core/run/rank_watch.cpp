@@ -34,7 +34,7 @@ MPI_Comm one_machine(const Comm& comm) {
   return out;
 }
 
-/// A descriptor that can be read when a process has ended; -1 where the system has no such thing.
+/// A descriptor that becomes readable when a process has ended; -1 if the system lacks it.
 int descriptor_of(long pid) {
 #ifdef SYS_pidfd_open
   return static_cast<int>(syscall(SYS_pidfd_open, static_cast<pid_t>(pid), 0));

@@ -165,7 +165,7 @@ std::string plugins_not_named(const std::vector<const deck::TypeEntry*>& types, 
                      join(whole));
 }
 
-/// "{run}" and "{deck}" in file names, only where they occur: the deck as it is read, and as it is stored.
+/// Replaces "{run}" and "{deck}" in file names: returns the deck to be read, and the one to be stored.
 std::pair<deck::Node, deck::Node> with_places(deck::Node root, const std::string& path, const std::string& directory) {
   const std::string folder = folder_of_deck(path);
   deck::Node stored = root;

@@ -157,7 +157,7 @@ bool Rounds::reached(double value) const {
   return params_.until->at_most ? value <= *params_.until->at_most : value >= *params_.until->at_least;
 }
 
-/// False when it was stopped early. `value` becomes that of the watched result where it is one of this stage.
+/// False if it was stopped early. `value` is set to the watched result if this stage has it.
 bool Rounds::run_stage(std::size_t k, const RoundPlace& place, bool resume, double& value, Context& context) {
   const auto& stage = params_.stages[k];
   const std::string folder = folders()[k];

@@ -31,7 +31,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Errors of a stage about one of its keys after it was made get the key's location.
+/// Adds the key's location to errors that a stage throws about its keys after construction.
 template <class Action>
 auto with_places(const deck::Node& keys, Action action) {
   try {
@@ -188,7 +188,7 @@ void Run::go_on() {
     context_.resolved_deck = read_.resolved + before.substr(at + 1);
     return;
   }
-  std::string id = new_run_id();  // begun by a version that gave none
+  std::string id = new_run_id();  // begun by a version without run ids
   context_.comm.broadcast(id);
   context_.resolved_deck = with_identity(read_.resolved, id);
 }

@@ -29,15 +29,15 @@ struct RunNote {
 };
 RunNote run_note_in(const std::string& resolved);
 
-/// A stored deck with the defaults of this version, so that it can be compared; as it was written where this version
-/// cannot read it.
+/// A stored deck with the defaults of this version, so that it can be compared; unchanged if this version cannot read
+/// it.
 deck::Node stored_deck(const std::string& text, const Registry& registry);
 
 /// Text of a file in a run directory; empty if there is none.
 std::string text_in(const std::string& directory, const std::string& name);
 
 /// A result that an earlier run left: a file in the folder of a stage of its deck or of this one, relative to the
-/// directory. Empty for a directory in which no run has come to write one: that may be used again.
+/// directory. Empty if no run has written one there: such a directory may be used again.
 std::string result_in(const std::string& directory, const ReadDeck& read);
 
 /// InputError: the directory holds a run. Lists the options; `deck`: the path that was typed.

@@ -55,7 +55,7 @@ std::string damage_of(const std::string& path, const Comm& comm) {
 
 /// On rank 0.
 void set_aside(const std::string& path) {
-  std::error_code ignored;  // where it cannot be renamed it stays, and is noticed again
+  std::error_code ignored;  // if renaming fails it stays, and is detected again
   fs::rename(path, path + ".damaged", ignored);
 }
 

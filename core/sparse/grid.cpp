@@ -14,7 +14,7 @@ namespace cambium::sparse {
 
 namespace {
 
-/// SUMMA on every layer, then each row block's sums over layers go to the layer whose piece it is.
+/// SUMMA on every layer, then each row block's sums over layers are reduced to the layer that owns the piece.
 template <class T>
 class GridProduct : public ProductBase<T> {
  public:

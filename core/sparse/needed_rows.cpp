@@ -8,8 +8,8 @@ namespace cambium::sparse {
 
 namespace {
 
-/// The own rows cut by columns: own, of lower and of higher ranks; where sums need no order all columns of others stand
-/// in `lower`, for one product with them.
+/// The own rows split by columns: own, of lower and of higher ranks; if sums need no order, all columns of others are
+/// in `lower`, for a single product.
 template <class T>
 struct CutRows {
   Csr<T> own, lower, higher;

@@ -21,11 +21,11 @@ struct Rows {
 struct Walk {
   bool slices = false;       ///< all rows in one tile of the width, then all in the next; else row by row
   bool ahead = false;        ///< rows of h that later entries need are fetched from far memory meanwhile
-  bool past_caches = false;  ///< results go to memory without being read into the caches first
+  bool past_caches = false;  ///< non-temporal stores of results
 };
 
-/// Row by row; looking ahead where the rows of h in use do not fit the second cache, past the caches where the result
-/// does not fit the third. HybridMatrix times others.
+/// Row by row; with prefetching if the rows of h in use exceed L2, with non-temporal stores if the result exceeds L3.
+/// HybridMatrix times other walks.
 template <class T>
 Walk usual_walk(const Csr<T>& a, std::int64_t width);
 

@@ -45,8 +45,8 @@ template <class T>
 struct RowExchange<T>::Work {
   struct Peer {
     int rank = 0;
-    std::vector<std::int32_t> asked;  ///< own rows that it wants, counted from the first own one
-    Range wanted;                     ///< of the wanted rows, those that it has
+    std::vector<std::int32_t> asked;  ///< own rows that it requires, relative to the first own one
+    Range wanted;                     ///< of the required rows, those that it owns
     std::vector<std::byte> out, in;
   };
 

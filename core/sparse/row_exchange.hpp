@@ -39,13 +39,13 @@ class RowExchange {
   std::int64_t own_rows() const;
   std::int64_t wanted_rows() const;
 
-  /// Starts sending the rows of `own` that others want; `own` and `wanted` stay untouched until finish(). Both have
-  /// the same width on every rank.
+  /// Starts sending the rows of `own` that others require; `own` and `wanted` must not be touched until finish(). Both
+  /// have the same width on every rank.
   void begin(Rows<const T> own, Rows<T> wanted);
   /// Waits until `wanted` (wanted_rows() rows, as ordered as the constructor's) is filled.
   void finish();
-  /// The adjoint: starts sending the wanted rows to their owners, who add them to their rows of `own` in the order of
-  /// ranks. Not coded.
+  /// The adjoint: starts sending the wanted rows to their owners, who add them to their rows of `own` in rank order.
+  /// Not encoded.
   void begin_back(Rows<const T> wanted, Rows<T> own);
   void finish_back();
 

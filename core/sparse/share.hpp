@@ -17,7 +17,7 @@ struct Share {
   int part = 0, parts = 1;  ///< which of how many parts of the columns
   int copy = 0, copies = 1;
 
-  /// For a matrix of this width: may be empty where the width is less than `parts`.
+  /// For a matrix of this width: may be empty if the width is less than `parts`.
   Range columns(std::int64_t width) const { return {width * part / parts, width * (part + 1) / parts}; }
   /// Those of the rows that this copy counts in sums over nodes, so that the copies count each row once.
   Range counted() const {

@@ -12,7 +12,7 @@ namespace cambium::sparse {
 
 namespace {
 
-/// The own range of rows of A or of its transpose, cut at the ranges of the stages.
+/// The own range of rows of A or of its transpose, split at the ranges of the stages.
 template <class T>
 std::vector<Csr<T>> blocks_of(const Csr<double>& rows, const DividedMatrix& matrix, const Ranges& ranges,
                               const Comm& comm) {

@@ -72,7 +72,7 @@ bool sound(const nlohmann::json& figures) {
   return !figures.contains("check") || figures["check"].get<std::string>().starts_with("ok");
 }
 
-/// Losses of the new build compared with the old one; empty where nothing.
+/// Benches or checks that the new build lost compared with the old one; empty if none.
 std::string lost(const std::vector<nlohmann::json>& before, const std::vector<nlohmann::json>& after) {
   for (std::size_t k = 0; k < after.size(); ++k) {
     if (before[k].contains("failed")) continue;

@@ -44,7 +44,7 @@ std::string joined(int argc, char** argv) {
   return text;
 }
 
-/// Arguments of `report_failure`; looked for among the words, since a command line may be refused before it is read.
+/// Argument of `report_failure`; searched in argv, since a command line may be refused before it is parsed.
 constexpr const char* verbose_flag = "--verbose";
 
 bool has_word(int argc, char** argv, std::string_view word) {

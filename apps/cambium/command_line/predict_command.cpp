@@ -19,7 +19,7 @@ namespace cambium::train {
 
 namespace {
 
-/// A field of the deck that the model was trained by; its array has the field's name where the deck is not known.
+/// A field of the deck by which the model was trained; if the deck is unknown, its array has the field's name.
 Hdf5Dataset::Field trained_field(const ArtifactInfo& info, const std::string& name) {
   Hdf5Dataset::Field out;
   out.name = out.array = name;

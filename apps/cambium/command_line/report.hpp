@@ -20,7 +20,7 @@ void write_sweep_page(const std::string& sweep, const std::string& page);
 /// The same at the end of a sweep; if no suitable Python is found, the log reports what is missing.
 void try_sweep_page(const std::string& sweep, Log& log);
 
-/// A page about several runs: keys of their decks that differ, scalars side by side, curves laid over each other.
+/// A page about several runs: keys of their decks that differ, scalars side by side, superimposed curves.
 void write_comparison(const std::vector<std::string>& runs, const std::string& page, const Registry& registry);
 
 /// A Python with numpy, h5py and matplotlib. InputError, with what to install, if there is none.

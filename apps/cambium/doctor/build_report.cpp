@@ -51,7 +51,7 @@ bool has_torch() {
   return std::filesystem::exists(std::filesystem::path(core_library_folder()) / "libcambium_torch.so", ignored);
 }
 
-/// Release of the VTK of Python, as "9.1.0"; empty where it has none.
+/// Release of Python's VTK, such as "9.1.0"; empty if it has none.
 std::string vtk_of_python(const Comm& comm) {
   std::string found;
   if (comm.root())
@@ -64,7 +64,7 @@ std::string vtk_of_python(const Comm& comm) {
   return found;
 }
 
-/// Older readers show files of the output 'vtkhdf' empty, or end in them.
+/// Older readers show files of the output 'vtkhdf' empty, or crash on them.
 void judge_vtk(const std::string& release, Findings& findings) {
   int major = 0, minor = 0;
   if (std::sscanf(release.c_str(), "%d.%d", &major, &minor) != 2)

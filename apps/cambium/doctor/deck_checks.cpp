@@ -79,7 +79,7 @@ std::vector<std::string> fields_of(const std::string& line) {
   return out;
 }
 
-/// For a stage's results, else of the last line of a thermo.csv; none where nothing has the name.
+/// From a stage's results, else from the last line of a thermo.csv; none if neither has the name.
 std::optional<double> result_of(const std::string& run, const std::string& name) {
   std::error_code none;
   for (const auto& stage : fs::directory_iterator(run, none)) {

@@ -6,7 +6,7 @@
 
 namespace cambium::doctor {
 
-/// Outcome of one look.
+/// Outcome of one check.
 enum class Mark {
   fine,
   note,  ///< works, but slower or otherwise than one may think

@@ -55,7 +55,7 @@ std::vector<std::string> of_machines(const Machines& machines, const Comm& comm,
   return all;
 }
 
-/// "4 machines with 8 ranks", or one line for each where they differ.
+/// "4 machines with 8 ranks", or one line per machine if they differ.
 std::string distinct(const std::vector<std::string>& all) {
   std::vector<std::string> kinds;
   for (const auto& text : all)

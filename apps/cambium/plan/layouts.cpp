@@ -28,7 +28,7 @@ static std::string name_of(int weights, int gradients, int states, const std::ve
   return fmt::format("{}/{}/{}", level(weights), level(gradients), level(states));
 }
 
-/// Those of `as` where they have a meaning: level by level from the innermost, the last one's for all that follow.
+/// Codecs of `as` that apply: level by level from the innermost, the last one's for all further levels.
 static Codecs codecs_of(const StepSettings& as, const Partition& partition) {
   Codecs out;
   for (std::size_t k = 0; k < partition.levels.size(); ++k) {

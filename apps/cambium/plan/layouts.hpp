@@ -5,7 +5,7 @@ namespace cambium::train {
 
 /// One layout of a model and its requirements.
 struct PlannedLayout {
-  std::string name;  ///< of a preset where it is one
+  std::string name;  ///< of a preset if it is one
   StepSettings settings;
   StepPlan plan;
   StepTime time;

@@ -21,7 +21,7 @@ class TrialData {
 
   /// The deck as it was written, its run directory the temporary folder.
   const ReadDeck& deck() const { return full_; }
-  /// The same with its notes for tests put in: ranges of samples fit the data that were made.
+  /// The same with its test notes applied: ranges of samples fit the generated data.
   const ReadDeck& small() const { return small_; }
 
  private:

@@ -47,7 +47,7 @@ double network_rate(const Comm& comm) {
   return best(4, turn);
 }
 
-/// 0 where the folder takes no file.
+/// 0 if the folder is not writable.
 double file_rate(const std::string& folder) {
   const std::string text(file_bytes, 'c'), path = (fs::path(folder) / ".peak").string();
   double rate = 0.0;

@@ -7,7 +7,7 @@
 
 namespace cambium {
 
-/// Parts of the time of one stage, on every rank: begins with this object.
+/// Profile of one stage, on every rank: begins with this object.
 class StageProfile {
  public:
   /// Collective.

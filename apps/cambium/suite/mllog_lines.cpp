@@ -22,7 +22,7 @@ namespace {
 /// Marks of a number that JSON has no word for, while a line is parsed.
 const std::string nan_mark = "<NaN>", infinity_mark = "<Infinity>", minus_mark = "<-Infinity>";
 
-/// Bare NaN and Infinity outside of strings, which Python's writers put there, as marked strings.
+/// Replaces bare NaN and Infinity outside of strings, as written by Python, by marked strings.
 std::string with_marks(const std::string& text) {
   std::string out;
   bool quoted = false;

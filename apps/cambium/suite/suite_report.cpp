@@ -103,7 +103,7 @@ std::string phase_table(const SetSummary& s) {
   return out;
 }
 
-/// Only where no log breaks a rule: that they keep them.
+/// States that the rules are kept, if no log breaks one.
 std::string rules_text(const std::vector<SetSummary>& summaries) {
   std::size_t logs = 0;
   int against = 0;

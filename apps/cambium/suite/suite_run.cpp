@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The stage that is measured; none where no stage train has a submission.
+/// The stage to be measured; none if no stage train has a submission.
 std::optional<std::size_t> measured_stage(const deck::Node& root) {
   for (std::size_t k = 0; k < root["stages"].items().size(); ++k)
     if (root["stages"][k]["train"]["submission"].is_map()) return k;
@@ -117,7 +117,7 @@ class Measured {
     return run_stages(deck, program_run(path_), own);
   }
 
-  /// Runs of `ranks` ranks each; 0: as many as go into the number of runs.
+  /// Runs of `ranks` ranks each; 0: the ranks are divided by the number of runs.
   ExitCode train(int ranks, std::vector<std::string>& folders) {
     const std::string name = ranks > 0 ? fmt::format("train_{}", ranks) : "train";
     const std::string directory = (folder_ / name).string(), deck = directory + ".yaml";

@@ -112,7 +112,7 @@ void add_stage(std::size_t run, const fs::path& folder, const std::string& prefi
   }
 }
 
-/// False where the stage has no results.json.
+/// False if the stage has no results.json.
 bool add_results(std::size_t run, const fs::path& folder, const std::string& prefix, Columns& out) {
   const auto found = stage_results_in(folder.string());
   if (!found) return false;

@@ -15,7 +15,7 @@ struct StoredSweep {
   std::string command;  ///< as typed
 };
 
-/// For a folder that has the file; InputError where that is damaged.
+/// For a folder that has the file; InputError if it is damaged.
 StoredSweep stored_sweep(const std::string& directory);
 
 /// Stores the definition of this sweep, or checks that the folder holds the same: InputError with the fix if it holds

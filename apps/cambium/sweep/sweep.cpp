@@ -61,7 +61,7 @@ struct Split {
   Split& operator=(const Split&) = delete;
 };
 
-/// Error message, the same on every rank of a group; ends the program where some rank of it went on.
+/// Error message, the same on every rank of a group; ends the program if some rank of it did not fail.
 Failure agreed_failure(std::exception_ptr error, const Comm& comm, const std::string& directory) {
   Failure failure = failure_of(error);
   if (comm.size() == 1) return failure;

@@ -77,7 +77,7 @@ std::string folder_of(std::size_t number, std::size_t digits, const std::string&
   return out.substr(0, longest_folder);
 }
 
-/// Puts a value where its key is; a path that leads nowhere is shown in the text it came from.
+/// Inserts a value at its key; an invalid path is shown in the text from which it came.
 deck::Node with_key(const deck::Node& root, const SweptKey& key, const deck::Node& value) {
   try {
     return deck::with_value(root, key.path, value, deck::Mark{"", 0, 0});

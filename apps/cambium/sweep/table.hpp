@@ -34,7 +34,7 @@ struct SweepOptions {
   int ranks_per_run = 0;  ///< 0: as many as go into the number of runs
   int row = 0;            ///< this run only, counted from 1; 0: all
   bool dry_run = false;   ///< print the table
-  bool retry = false;     ///< runs that failed are begun again
+  bool retry = false;     ///< runs that failed are started again
   std::string slurm;      ///< file to which a script for a job array is written
 };
 

@@ -48,8 +48,8 @@ T* copy_of(const T* from, std::size_t n) {
   return out;
 }
 
-/// C += A B into a full matrix that is there, which is the library's fastest way (its documentation, GrB_mxm); C is
-/// cleared by an assignment first.
+/// C += A B into an existing full matrix, which is the library's fastest method (its documentation, GrB_mxm); C is
+/// first cleared by an assignment.
 template <class T>
 class GraphBlas : public Product<T> {
  public:

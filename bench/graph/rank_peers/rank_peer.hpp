@@ -38,7 +38,7 @@ inline double number(std::int64_t i, std::int64_t k) {
 std::unique_ptr<Product> petsc_product(const Divided& a, std::int64_t width);
 std::unique_ptr<Product> tpetra_product(const Divided& a, std::int64_t width);
 
-/// PETSc wants to be started once, after MPI, and ended before it.
+/// Initialises PETSc, after MPI; it must be finalised before MPI.
 void start_petsc();
 void end_petsc();
 

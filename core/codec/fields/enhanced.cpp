@@ -20,7 +20,7 @@ namespace {
 // length, indices of values that stay as the plain codec gave them; the checksum of all preceding bytes.
 constexpr std::array<char, 4> enhanced_magic{'C', 'L', 'S', 'E'};
 constexpr std::uint8_t enhanced_version = 2, flag_strict = 1, flag_own_weights = 2;
-constexpr double least_gain = 0.1;    // dB, below which no plain stream is made to be compared
+constexpr double least_gain = 0.1;    // dB, below which no plain stream is made for comparison
 constexpr double least_worth = 1.01;  // plain stream over corrected one, at the same mean error
 
 struct Parts {
@@ -125,9 +125,9 @@ struct Rival {
   double over = 0.0;
 };
 
-/// Length of the shortest plain stream found whose PSNR is that of `trial`, to two hundredths of a decibel, or more:
-/// the bound is tried until it is, then some finer ones, because lengths do not rise evenly with it. Stops at a stream
-/// that is short enough for `trial` not to be worth it; 0 where none was found.
+/// Length of the shortest plain stream found whose PSNR is at least that of `trial`, to two hundredths of a decibel:
+/// the bound is searched, then some finer ones are tried, because lengths are not monotonic in it. Stops at a stream so
+/// short that `trial` is not worth it; 0 if none was found.
 template <class T>
 std::size_t rival_bytes_of(const Trial<T>& trial, std::span<const T> values, const LossyInfo& info, double decibel,
                            double gain, LossyPredictor predictor, bool mean) {

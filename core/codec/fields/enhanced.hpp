@@ -41,8 +41,8 @@ std::vector<std::byte> enhanced_encode(std::span<const T> values, std::span<cons
                                        LossyPredictor predictor, const EnhancedCoding& coding,
                                        std::span<const HelpingField<T>> helping, EnhancedReport& report);
 
-/// Fits weights for fields like this one, to be used for later ones; none where they would not be worth their bytes
-/// even if they were stored once.
+/// Fits weights for fields like this one, to be used for later ones; none if they are not worth their bytes even when
+/// stored only once.
 template <class T>
 std::optional<Enhancer> enhancer_for(std::span<const T> values, std::span<const std::int64_t> shape, LossyBound bound,
                                      LossyPredictor predictor, const FitSettings& settings,
@@ -58,11 +58,11 @@ struct EnhancedInfo {
 };
 
 bool is_enhanced(std::span<const std::byte> bytes);
-/// InputError when `bytes` does not begin with an enhanced array.
+/// InputError if `bytes` does not begin with an enhanced array.
 EnhancedInfo enhanced_info(std::span<const std::byte> bytes);
 
-/// As lossy_decode(). `weights`: those that a stream without own ones was encoded with. InputError also where they, or
-/// fields that help, are missing.
+/// As lossy_decode(). `weights`: external weights with which a stream was encoded. InputError also if these, or fields
+/// that help, are missing.
 template <class T>
 void enhanced_decode(std::span<const std::byte> bytes, std::span<T> values, const Enhancer* weights = nullptr,
                      std::span<const HelpingField<T>> helping = {});

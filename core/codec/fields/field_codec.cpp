@@ -27,7 +27,7 @@ struct Pieces {
   std::vector<Piece> list;
   std::span<const std::byte> streams;
 
-  /// The dimension that is cut.
+  /// The dimension that is split.
   std::size_t cut() const {
     std::size_t d = 0;
     while (d + 1 < shape.size() && shape[d] == 1) ++d;

@@ -24,8 +24,8 @@ struct FieldReport {
   EnhancedReport last;
 };
 
-/// Encodes a row-major array of float or double; every stream of this library can come out: plain, with corrections, or
-/// pieces of both. InputError as lossy_encode() and enhanced_encode().
+/// Encodes a row-major array of float or double; the result is any stream type of this library: plain, with
+/// corrections, or pieces of both. InputError as lossy_encode() and enhanced_encode().
 template <class T>
 std::vector<std::byte> encode_field(std::span<const T> values, std::span<const std::int64_t> shape,
                                     const FieldCoding& coding, FieldReport& report,
@@ -38,7 +38,7 @@ struct FieldInfo {
   bool strict = true;
 };
 
-/// InputError when `bytes` does not begin with an encoded field.
+/// InputError if `bytes` does not begin with an encoded field.
 FieldInfo field_info(std::span<const std::byte> bytes);
 
 /// Decodes the output of encode_field(). InputError if `bytes` is damaged, or is not a field of this type and size.

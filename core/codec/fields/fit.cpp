@@ -58,7 +58,7 @@ Enhancer fit_enhancer(std::span<const T> original, std::span<const T> decoded, c
   double now = before;
   const double work = operations_a_second * linear_share * settings.seconds;
   const int groups = original.size() < fewest_values ? 1 : settings.groups;
-  // In four dimensions 5 neighbours along each are 625: more weights than they are worth.
+  // In four dimensions 5 neighbours along each are 625: too many weights to pay off.
   const bool many = std::count_if(shape.extent.begin(), shape.extent.end(), [](auto n) { return n > 1; }) > 3;
   for (const int reach : {many ? 1 : 2, 1}) {
     const auto stage = fit_linear_stage(original, correction, shape, reach, groups, work);

@@ -3,9 +3,9 @@
 
 namespace cambium::lowp {
 
-/// How an enhancer is made.
+/// Settings for fitting an enhancer.
 struct FitSettings {
-  /// linear: two linear stages. convolution: after them a stage with a hidden layer, kept where it gains a decibel.
+  /// linear: two linear stages. convolution: then a stage with a hidden layer, kept if it gains 1 dB.
   enum class Network { linear, convolution };
   Network network = Network::linear;
   int groups = 10;

@@ -33,7 +33,7 @@ struct EnhancerStage {
   static EnhancerStage from(ByteReader& in);
 
   /// Corrections of all elements, in units of the bound. `groups`: of each element; `scaled`: the field and the sources
-  /// that help, all of one shape and of this reach. Throws DamagedStream where the weights are for another number of
+  /// that help, all of one shape and of this reach. Throws DamagedStream if the weights are for another number of
   /// dimensions or sources.
   std::vector<float> corrections(std::span<const std::uint8_t> groups, const FieldShape& shape,
                                  std::span<const ScaledField> scaled) const;

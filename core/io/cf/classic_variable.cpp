@@ -1,4 +1,4 @@
-// Variables of NetCDF-3 files, through libnetcdf where the build found it.
+// Variables of NetCDF-3 files, through libnetcdf if the build has it.
 #include <fmt/format.h>
 
 #include <filesystem>

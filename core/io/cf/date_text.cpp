@@ -139,7 +139,7 @@ std::optional<Moment> moment_of(std::string_view words, Calendar calendar) {
   double second = 0.0;
   const bool blank = text.take_blanks(), mark = text.take('T') || text.take('t');
   if (!text.done()) {
-    // a zone may stand without a clock where a letter or a sign begins it
+    // a zone may follow without a clock if a letter or a sign begins it
     Reader before = text;
     if (const auto clock = take_clock(text); clock && (blank || mark))
       second = *clock;

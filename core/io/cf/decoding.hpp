@@ -43,7 +43,7 @@ class Decoding {
   template <class T>
   void decode(const T* stored, std::size_t n, double* out) const;
 
-  const Variable* variable_;  ///< while it is made
+  const Variable* variable_;  ///< during construction
   std::string where_;         ///< "'sst' of 'a.nc'"
   Stored file_type_, type_;   ///< as the file has them, and after _Unsigned
   std::vector<long double> fills_;

@@ -12,7 +12,7 @@ namespace cambium::io::cf {
 
 namespace {
 
-/// Names that may be meant: of the array in a group, or one spelt like it.
+/// Suggestions for a name: arrays of that name in a group, or one with a similar spelling.
 std::string meant(const Container& file, const std::string& array) {
   for (const auto& group : file.groups())
     for (const auto& path : file.variables(group))
@@ -315,7 +315,7 @@ void Field::read(std::span<const std::int64_t> start, std::span<const std::int64
   }
   const auto n = static_cast<std::size_t>(total);
   if (n == 0) return;
-  if (before == 1 && decoding_->stored() == Stored::f64) {  // where it goes, without another copy
+  if (before == 1 && decoding_->stored() == Stored::f64) {  // read in place, without another copy
     variable_->read(from, extent, out);
     return decoding_->apply(out, n, out);
   }

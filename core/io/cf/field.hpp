@@ -44,7 +44,7 @@ class Field {
   /// The name of a coordinate over several dimensions that measures this (curvilinear grids); else empty.
   std::string curved(Role role) const;
 
-  /// Extents of the chunks in which the file has it, by the axes of shape(); empty where it has none.
+  /// Extents of the chunks in the file, by the axes of shape(); empty if it has none.
   std::vector<std::int64_t> chunk() const;
   /// The block of shape() that starts at `start`, row-major.
   void read(std::span<const std::int64_t> start, std::span<const std::int64_t> count, double* out) const;

@@ -15,7 +15,7 @@ struct TimeUnit {
   Calendar calendar = Calendar::standard;
   double seconds = 86400.0;  ///< of one step; months and years are fractions of the calendar's mean year
   bool mean_months = false;  ///< one step is a month or a year
-  int packed_months = 0;     ///< of a packed date: 0 a day, 1 a month, 12 a year in front of the fraction
+  int packed_months = 0;     ///< of a packed date: unit before the fraction, 0 a day, 1 a month, 12 a year
   std::int64_t day = 0;      ///< of the reference date (day_number), in UTC
   double second = 0.0;       ///< in that day
   std::string text;          ///< text for an output file: "days since 1990-01-01 06:00:00"

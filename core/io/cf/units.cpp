@@ -31,8 +31,8 @@ std::optional<double> usual(const std::string& spelt, bool time) {
 }
 
 #ifdef CAMBIUM_HAVE_UDUNITS
-/// The library's table of units; null where the file is missing. Read once; callers hold the lock, as the library has
-/// one global state.
+/// The library's table of units; null if the file is missing. Read once; callers hold the lock, as the library has one
+/// global state.
 ut_system* table() {
   static ut_system* const system = [] {
     ut_set_error_message_handler(ut_ignore);

@@ -63,7 +63,7 @@ std::unique_ptr<Container> open_container(const std::string& path);
 /// True when NetCDF-3 files can be read.
 bool reads_classic_netcdf();
 
-/// Fill value of netCDF where nothing was written, by type.
+/// NetCDF's default fill value for unwritten data, by type.
 long double netcdf_fill(Stored type);
 
 std::unique_ptr<Container> open_hdf5_container(const std::string& path);

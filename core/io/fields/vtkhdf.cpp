@@ -197,7 +197,7 @@ void VtkhdfFile::also_xml() {
   const auto time = file_.read<std::vector<double>>(top + "Steps/Values");
   std::vector<Moment> kept;
   for (std::size_t k = 0; k < step.size(); ++k) kept.push_back({step[k], time.at(k)});
-  // Values of a file that was begun in one precision stay in it.
+  // A file begun in one precision keeps it.
   const auto path = std::filesystem::path(file_.file()).replace_extension(".pvd").string();
   xml_ = std::make_unique<VtkXmlSeries>(path, real_ == DType::f32, kept);
 }
@@ -232,7 +232,7 @@ void VtkhdfFile::add_step(std::int64_t step, double time) {
       Dataset series = steps_group.dataset(name);
       series.append(series.shape().size() == 1 ? tensor_of(&nothing, {}) : tensor_of(zeros, {series.shape()[1]}));
     }
-  // The corners of a mesh stay where they are; particles have added their own offset.
+  // The corners of a mesh are fixed; particles have added their own offset.
   if (steps_group.exists("PointOffsets") && steps_group.dataset("PointOffsets").shape()[0] == steps())
     steps_group.dataset("PointOffsets").append(tensor_of(&nothing, {}));
   if (steps_group.exists("NumberOfParts")) steps_group.dataset("NumberOfParts").append(tensor_of(&one, {}));

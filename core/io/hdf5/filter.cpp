@@ -26,7 +26,7 @@ struct Settings {
   std::vector<std::int64_t> chunk;
   std::vector<double> fills;
 
-  /// -1 where they are more than a chunk of HDF5 can be.
+  /// -1 if they exceed the size limit of HDF5 chunks.
   std::int64_t elements() const {
     std::int64_t n = 1;
     for (auto extent : chunk)

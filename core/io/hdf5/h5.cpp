@@ -69,7 +69,7 @@ void Object::set_attribute(const std::string& name, const std::string& text) {
 void Object::set_attribute(const std::string& name, const std::vector<std::string>& texts) {
   const Entered entered;
   std::vector<const char*> pointers;
-  pointers.reserve(texts.size() + 1);  // HDF5 wants an address of an empty list, too
+  pointers.reserve(texts.size() + 1);  // HDF5 requires a valid address of an empty list, too
   for (const auto& text : texts) pointers.push_back(text.c_str());
   const hsize_t extent = pointers.size();
   write_attribute(name, text_type(), Handle(H5Screate_simple(1, &extent, nullptr)), pointers.data());
@@ -120,7 +120,7 @@ std::string Group::absolute(const std::string& name) const {
   return path_ == "/" ? "/" + name : path_ + "/" + name;
 }
 
-/// H5Lexists wants every group on the way to exist.
+/// H5Lexists requires every group on the way to exist.
 bool Group::exists(const std::string& name) const {
   const Entered entered;
   const std::string path = absolute(name);

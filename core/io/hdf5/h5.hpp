@@ -192,7 +192,7 @@ class Group : public Object {
     return dataset(name).read<T>();
   }
 
-  /// Makes a dataset and fills it; groups above it are made. InputError when the name is taken.
+  /// Creates a dataset and fills it; parent groups are created. InputError if the name is taken.
   Dataset write(const std::string& name, const TensorRef& values);
   Dataset write(const std::string& name, const std::string& text);
   Dataset write(const std::string& name, const char* text) { return write(name, std::string(text)); }
@@ -252,7 +252,7 @@ class File : public Group {
   /// New file; overwrites an old one of that name. Messages name it `shown` (if empty, the path).
   static File create(const std::string& path, const std::string& shown = {});
   static File append(const std::string& path);     ///< existing file, read and write
-  static File in_memory(const std::string& name);  ///< a file that never reaches the disk
+  static File in_memory(const std::string& name);  ///< a file that is never written to disk
   /// Collective: existing file, read and write, all ranks through MPI-IO. InputError when HDF5 is a serial one.
   static File open_collective(const std::string& path, const Comm& comm);
 

@@ -10,7 +10,7 @@ namespace cambium::io {
 struct ChunkCount {
   std::int64_t all = 0, unwritten = 0;
 };
-/// All zero for an array without chunks, and where the library cannot count (before HDF5 1.10.5).
+/// All zero for an array without chunks, and if the library cannot count them (before HDF5 1.10.5).
 ChunkCount count_chunks(const Dataset& array);
 
 /// True if the program that made the array set a non-zero fill value (H5Pset_fill_value).

@@ -18,7 +18,7 @@ constexpr auto for_each_link = H5Literate;
 #endif
 constexpr auto info_by_name = H5Oget_info_by_name1;
 
-/// Properties with which an object was made.
+/// Creation properties of an object.
 Handle creation_of(const Handle& object) {
   switch (H5Iget_type(object.id())) {
     case H5I_GROUP:
@@ -39,7 +39,7 @@ H5_index_t order_of_attributes(const Handle& object) {
   return by(order);
 }
 
-/// An empty file whose root keeps the order in which links and attributes were made, where that of `from` does.
+/// An empty file whose root tracks the creation order of links and attributes if that of `from` does.
 File made_like(const File& from, hid_t from_id, const std::string& to, const std::string& shown) {
   File made = File::create(to, shown);
   const Handle root = checked(H5Gopen2(from_id, "/", H5P_DEFAULT), "read", from.file(), "/");

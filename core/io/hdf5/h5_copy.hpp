@@ -29,7 +29,7 @@ class FileCopy {
     /// A data set that is copied as it is stored, so that its filters need not be here.
     Dataset stored(const std::string& path) const { return Group::opened(path, true); }
   };
-  /// For a link: its name, and which characters it is made of.
+  /// A link: its name and character set.
   struct Link {
     std::string name;
     H5L_type_t type = H5L_TYPE_HARD;

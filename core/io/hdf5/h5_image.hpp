@@ -6,7 +6,7 @@
 
 namespace cambium::io {
 
-/// A file that is made in memory, to be brought to the disk by other means.
+/// A file created in memory, to be written to disk by other means.
 class FileInMemory : public File {
  public:
   /// `name` is that of messages.

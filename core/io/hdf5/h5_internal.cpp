@@ -38,7 +38,7 @@ Handle& Handle::operator=(Handle other) noexcept {
   return *this;
 }
 
-// Closing a file closes all that was opened through it, so an identifier may be gone already; HDF5 never reuses one.
+// Closing a file closes all objects opened through it, so an identifier may be invalid already; HDF5 never reuses one.
 Handle::~Handle() {
   if (id_ < 0) return;
   const detail::Entered entered;

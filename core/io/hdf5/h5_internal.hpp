@@ -21,7 +21,7 @@ struct Entered {
 
 /// Starts the library and silences its error stack. Idempotent.
 void start_hdf5();
-/// The innermost message of HDF5's error stack, which it clears; with the system's own words where there are any.
+/// The innermost message of HDF5's error stack, which is cleared; with the system's error text, if any.
 std::string cause();
 /// Throws InputError "cannot <action> '<path>' in '<file>': <cause>".
 [[noreturn]] void fail(const std::string& action, const std::string& file, const std::string& path);

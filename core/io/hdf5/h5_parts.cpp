@@ -70,7 +70,7 @@ std::string text_of(hid_t properties, std::size_t k, decltype(&H5Pget_virtual_fi
   return text;
 }
 
-/// The parts of one virtual data set, looked for where HDF5 looks for them.
+/// The parts of one virtual data set, searched in the same places as by HDF5.
 class Parts {
  public:
   Parts(const Handle& set, const std::string& file, const std::string& path) : set_(set), file_(file), path_(path) {}
@@ -95,7 +95,7 @@ class Parts {
   }
 
  private:
-  /// The file of a part, open; null where it is not there. "." is the joined file itself.
+  /// The file of a part, open; null if it does not exist. "." is the virtual file itself.
   const File* opened(const std::string& name) {
     const auto known = files_.find(name);
     if (known != files_.end()) return known->second ? &*known->second : nullptr;
@@ -209,7 +209,7 @@ class Parts {
     return pieces;
   }
 
-  /// HDF5 takes the blocks 0, 1, ... up to the first that is not there, and makes the data set as long as these.
+  /// HDF5 takes the blocks 0, 1, ... up to the first missing one, and sets the length of the data set accordingly.
   void look_at_series(const std::vector<std::string>& file, const std::vector<std::string>& set,
                       const Mapping& mapping) {
     const auto found = numbers(file, set);

@@ -31,7 +31,7 @@ bool is_coded(const Handle& set) {
   return H5Pget_filter_by_id2(properties.id(), lossy_filter_id, &flags, &values, nullptr, 0, nullptr, nullptr) >= 0;
 }
 
-/// How a data set of the copy is made and filled: its chunks, one at a time.
+/// How a data set of the copy is created and filled: its chunks, one at a time.
 struct Plan {
   DType type = DType::f32;
   std::vector<std::int64_t> shape, chunk;  ///< chunk: of one read and write
@@ -40,7 +40,7 @@ struct Plan {
   bool lossless = false;         ///< by the filters that every HDF5 has
 };
 
-/// True if it was made with room to grow along any dimension.
+/// True if it can grow along any dimension.
 bool can_grow(const Handle& set) {
   const Handle space(H5Dget_space(set.id()));
   std::vector<hsize_t> now(32), most(32);
@@ -200,7 +200,7 @@ std::string reason_to_keep(hid_t file, const Dataset& set) {
                                   : fmt::format("its numbers have {} bits, not 32 or 64", bits);
 }
 
-/// Chunks of about a MiB: rows of a series, else the leading dimensions are cut.
+/// Chunks of about 1 MiB: rows of a series, else the leading dimensions are split.
 std::vector<std::int64_t> lossless_chunk(const Plan& plan, bool series) {
   if (series) return detail::series_chunk(plan.type, std::span(plan.shape).subspan(1), 1);
   constexpr double wanted = 1 << 20;
@@ -215,7 +215,7 @@ std::vector<std::int64_t> lossless_chunk(const Plan& plan, bool series) {
   return chunk;
 }
 
-/// False where the data set is to be copied as it is.
+/// False if the data set is to be copied unchanged.
 bool encode(const Dataset& from, Group& to, const Compression& compress, std::int64_t fewest, hid_t from_file,
             hid_t to_file, std::vector<Recoded>& list) {
   const auto type = real_type(from_file, from);
@@ -281,7 +281,7 @@ void require_packed_chunks(const Handle& set, const Dataset& named) {
 #endif
 }
 
-/// The chunk at `start` is there, or the file is damaged: HDF5 would give the fill value.
+/// Requires that the chunk at `start` exists; otherwise the file is damaged: HDF5 would return the fill value.
 void require_chunk(const Handle& set, const std::vector<std::int64_t>& start, const Dataset& named) {
   const std::vector<hsize_t> offset(start.begin(), start.end());
   hsize_t bytes = 0;

@@ -44,7 +44,7 @@ std::string known_filter(H5Z_filter_t id) {
   return found == names.end() ? "" : found->second;
 }
 
-/// True if the first chunk was stored without this filter, as optional ones are where they gain nothing.
+/// True if the first chunk was stored without this filter, as happens with optional ones that gain nothing.
 bool left_out(const Handle& set, int which) {
 #if H5_VERSION_GE(1, 10, 5)
   const Handle space(H5Dget_space(set.id()));

@@ -46,7 +46,7 @@ bool is_trusted(const Identity& file) {
   return trusted().files.contains(file);
 }
 
-/// Empty where nothing is to be done.
+/// Path of the probing program; empty if nothing is to be done.
 std::string program() {
   if (const char* given = std::getenv("CAMBIUM_HDF5_PROBE")) return std::string(given) == "none" ? "" : given;
   const auto path = std::filesystem::path(core_library_folder()) / "cambium" / "cambium_hdf5_probe";
@@ -54,7 +54,7 @@ std::string program() {
   return std::filesystem::exists(path, none) ? path.string() : "";
 }
 
-/// Every rank of a small job looks for itself, as each may be the first to open a file; of a large one the first rank.
+/// Every rank of a small job probes, as each may be the first to open a file; in a large one only rank 0.
 bool is_asked() {
   constexpr int most_ranks = 64;
   int started = 0, ended = 0, rank = 0, ranks = 1;

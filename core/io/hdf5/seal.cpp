@@ -25,7 +25,7 @@ struct Trailer {
   std::array<char, 16> name{'C', 'a', 'm', 'b', 'i', 'u', 'm', ' ', 's', 'e', 'a', 'l', ' ', '1', '\n', '\0'};
   std::uint64_t bytes = 0, checksum = 0;  ///< of all preceding bytes
 };
-/// True if a name is that of a seal, some letters of which may be damaged: a seal does not go with a bit.
+/// True if a name is that of a seal, some letters of which may be damaged: a bit flip must not hide a seal.
 bool resembles(std::string_view found, std::string_view name) {
   std::size_t same = 0;
   for (std::size_t k = 0; k < name.size(); ++k) same += found[k] == name[k];

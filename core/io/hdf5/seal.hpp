@@ -32,7 +32,7 @@ Seal seal_of(const std::string& path, const Comm& comm);
 /// The same by one rank.
 Seal seal_of(const std::string& path);
 
-/// InputError where the seal of a file is broken.
+/// InputError if the checksum of a file is wrong.
 void require_unbroken(const std::string& path);
 
 /// A text with its checksum as its last line, a comment (#) of fixed length.

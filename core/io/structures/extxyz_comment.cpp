@@ -61,7 +61,7 @@ class CommentScanner {
     if (line_[at_] == '"' || line_[at_] == '\'')
       if (const auto end = quote_end(at_)) return quoted(*end);
     std::string out;
-    // A line of free text may begin with any character: one is always taken.
+    // Free text may begin with any character: one is always consumed.
     do out += character();
     while (at_ < line_.size() && !between_pairs(line_[at_]) && line_[at_] != '=');
     return out;

@@ -16,12 +16,12 @@ struct ExtxyzFrame {
   std::int64_t line = 0;                               ///< of the number of atoms, from 1
   std::optional<std::array<double, 9>> lattice;        ///< rows a, b, c
   std::array<bool, 3> periodic = {};                   ///< pbc; without it, whether there is a lattice
-  std::optional<std::string> pbc;                      ///< the key's value, where it is there
+  std::optional<std::string> pbc;                      ///< the key's value, if present
   std::vector<std::string> species;                    ///< in the order of their first atom
   std::vector<int> type;                               ///< of each atom, an index of `species`
-  std::vector<std::array<double, 3>> position, force;  ///< force: empty where it is not there or not wanted
+  std::vector<std::array<double, 3>> position, force;  ///< force: empty if absent or not requested
   std::vector<std::array<double, 3>> reference;        ///< forces of REF_forces, where `force` are of another column
-  // For a state of motion, where it is wanted and there:
+  // Velocities and related columns, if requested and present:
   std::vector<std::array<double, 3>> velocity, momentum, unwrapped, travel;
   std::vector<double> mass;
   std::vector<double> charge;  ///< e

@@ -190,7 +190,7 @@ void set_whole(Frame& frame, const State& state, const Comm& comm, FrameParts pa
   if (const auto virial = summed(state, "virial", comm); !virial.empty()) frame.virial = axes.tensor(virial.data());
 }
 
-/// Positions brought into the cell, vectors turned as files show them.
+/// Wraps positions into the cell and rotates vectors into the given axes.
 void finish_rows(Frame& frame, const Box& box, const GivenAxes& axes) {
   for (std::int64_t k = 0; k < frame.size(); ++k) wrap(box, &frame.position[3 * k], &frame.image[3 * k]);
   for (auto* rows : {&frame.position, &frame.velocity, &frame.force}) turn_back(axes, *rows);

@@ -14,7 +14,7 @@ namespace cambium::io {
 struct FrameParts {
   bool velocity = false;
   bool force = false;
-  bool totals = false;  ///< energy and virial, where the state has them
+  bool totals = false;  ///< energy and virial, if the state has them
 };
 
 /// All particles of all ranks at one time, ordered by id: the same on any number of ranks. Arrays of three components
@@ -29,8 +29,8 @@ struct Frame {
   std::vector<int> type;
   std::vector<double> position;                 ///< Å, inside the cell
   std::vector<int> image;                       ///< unwrapped = position + image . cell
-  std::vector<double> velocity;                 ///< Å/ps; empty when not wanted
-  std::vector<double> force;                    ///< eV/Å; empty when not wanted
+  std::vector<double> velocity;                 ///< Å/ps; empty unless requested
+  std::vector<double> force;                    ///< eV/Å; empty unless requested
   std::optional<double> energy;                 ///< eV, potential energy
   std::optional<std::array<double, 9>> virial;  ///< eV, W_ab = -sum dE/dr_a r_b
   std::int64_t size() const { return std::ssize(id); }

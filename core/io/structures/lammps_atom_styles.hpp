@@ -12,7 +12,7 @@ struct LammpsAtomStyle {
   std::string_view columns;  ///< as LAMMPS' manual lists them; "..." at the end for styles that may have more
   int type() const;          ///< column of the type, from 0
   int position() const;      ///< of x
-  int charge() const;        ///< of q; -1 where the style has none
+  int charge() const;        ///< of q; -1 if the style has none
   int words() const;         ///< of a line without image flags
   bool open() const { return columns.ends_with("..."); }
   /// True if a line of this many words may be of this style, with or without image flags.

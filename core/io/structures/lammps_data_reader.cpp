@@ -54,7 +54,7 @@ class DataLines {
     remark_ = mark_ < file_.line().size() ? file_.line().substr(mark_ + 1) : std::string();
   }
 
-  /// Goes to the next line of data; false at the end of the section, which the next one has then replaced.
+  /// Advances to the next line of data; false at the end of the section, which has then been replaced by the next one.
   bool next_row() {
     if (!next()) return false;
     if (!starts_section()) return true;
@@ -250,7 +250,7 @@ class DataFile {
     if (!empty) unread_.push_back(name);
   }
 
-  /// Index of a type given as number or label; none where a word is neither.
+  /// Index of a type given as number or label; none if a word is neither.
   std::optional<int> type_of(std::string_view word) const {
     for (std::size_t k = 0; k < labels_.size(); ++k)
       if (labels_[k] == word) return static_cast<int>(k);
@@ -307,7 +307,8 @@ class DataFile {
     return out;
   }
 
-  /// The style of the section Atoms: of its remark, where that names one and the lines are like it, else of the lines.
+  /// The style of the section Atoms: that of its comment, if it names one that fits the lines, else inferred from the
+  /// lines.
   const LammpsAtomStyle& style_of_atoms() {
     const std::string remark = lines_.remark();
     const auto words = split(remark);
@@ -439,7 +440,7 @@ class DataFile {
   std::vector<std::string> labels_, unread_;
   std::vector<double> masses_, charges_;
   bool flags_ = false;             ///< lines end with three integers
-  std::vector<std::int64_t> old_;  ///< ids of the file, where they were changed
+  std::vector<std::int64_t> old_;  ///< ids of the file, if they were changed
   std::vector<std::size_t> row_of_tag_;
 };
 

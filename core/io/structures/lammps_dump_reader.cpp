@@ -81,7 +81,7 @@ class DumpFile {
     return n;
   }
 
-  /// Goes through the frames until the wanted one; from the end where it is negative.
+  /// Skips frames up to the requested one; from the end if it is negative.
   void go_to(std::int64_t frame) {
     std::vector<DumpHead> heads;
     while (read_head()) {

@@ -14,8 +14,8 @@ struct LammpsUnits {
 /// LAMMPS computes (its manual states Bohr per 1.03275 fs).
 std::optional<LammpsUnits> lammps_units(std::string_view style);
 
-/// The style that the first line of a data file names, as write_data does: "..., units = real". Empty where it names
-/// none of LAMMPS' styles; "lj" is one.
+/// The style named in the first line of a data file, as by write_data: "..., units = real". Empty if it names none of
+/// LAMMPS' styles; "lj" is one.
 std::string lammps_style_of_title(std::string_view title);
 
 /// A sentence where velocities of a file without units, read in Å/ps, make a temperature (K) that those of style real,

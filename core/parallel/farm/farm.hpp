@@ -30,8 +30,8 @@ using EvaluatePiece = std::function<PieceResult(const Piece&, const Breathe&)>;
 
 struct FarmOptions {
   int retries = 1;             ///< of a failed piece, and of one whose rank hung, before it has failed for good
-  int ahead = 0;               ///< pieces that wait at a rank while it works on another, so that it never waits itself
-  double hang_limit = 0.0;     ///< seconds without a sign of life after which a rank is taken for hung; 0: never
+  int ahead = 0;               ///< pieces queued at a rank while it works on another, so that it never waits
+  double hang_limit = 0.0;     ///< seconds without a heartbeat after which a rank counts as hung; 0: never
   bool root_works = true;      ///< rank 0 serves and evaluates; otherwise it only serves
   int ranks_per_piece = 1;     ///< for messages: rank k here is rank k * ranks_per_piece of the run
   bool says_itself = false;    ///< the failure message names the piece: it is passed on unchanged

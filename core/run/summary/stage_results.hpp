@@ -12,7 +12,7 @@ namespace cambium {
 struct StageResults {
   static constexpr const char* file = "results.json";
   std::vector<Result> results;  ///< without the number of digits, which is the summary's
-  double seconds = 0.0;         ///< wall time of the stage's last call: of its loop, where it has one
+  double seconds = 0.0;         ///< wall time of the stage's last call: of its loop, if it has one
   int ranks = 1;
   std::optional<std::int64_t> steps;  ///< of that call
   std::int64_t items = 0;             ///< per step, or of the entire stage without steps

@@ -13,7 +13,7 @@
 
 namespace cambium {
 
-/// Lines between the timing table, which it begins with, and the warnings.
+/// Lines of the summary from the timing table up to the warnings.
 static std::vector<std::string> lines_of(const StageSummary& page, Context& context) {
   std::vector<std::string> out = timing_table(context.timing, page.work, context.comm);
   for (const auto& line : result_lines(page.results)) out.push_back(line);
