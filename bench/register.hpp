@@ -4,7 +4,7 @@ namespace cambium {
 
 class Registry;
 
-/// Adds every measurement of this build (CMake option CAMBIUM_BENCHES) to those that `cambium bench` knows.
+/// Registers all benches of this build (CMake option CAMBIUM_BENCHES) for `cambium bench`.
 void register_benches(Registry& registry);
 
 }  // namespace cambium

@@ -9,7 +9,7 @@
 
 namespace cambium::c {
 
-/// Message of the last failed call of this thread: as errno, since C has no other place for it.
+/// Message of the last failed call of this thread, like errno, since C has no exceptions.
 inline thread_local std::string last_message;
 
 /// Runs `action` and turns its exception into a code: none crosses into C.

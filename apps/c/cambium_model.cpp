@@ -6,7 +6,7 @@
 
 using cambium::InputError;
 
-/// A model with what it needs of the world: one process.
+/// A model and its execution environment: one process.
 struct cambium_model {
   explicit cambium_model(const char* path)
       : comm(MPI_COMM_SELF),

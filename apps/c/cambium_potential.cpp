@@ -19,7 +19,7 @@
 
 using namespace cambium;
 
-/// A potential with what it needs of the world: one process.
+/// A potential and its execution environment: one process.
 struct cambium_potential {
   explicit cambium_potential(const std::string& what)
       : comm(MPI_COMM_SELF),
@@ -107,7 +107,7 @@ void free_direction(const double rows[3][3], const bool* known, int d, double ou
   for (int k = 0; k < 3; ++k) out[k] /= length;
 }
 
-/// Where a cell is not periodic, a vector at right angles to the others, so long that images do not interact.
+/// For a non-periodic cell vector: one perpendicular to the others, so long that images do not interact.
 void open_cell(double rows[3][3], const int* periodic, const std::vector<Position>& x, double range) {
   bool known[3] = {periodic[0] != 0, periodic[1] != 0, periodic[2] != 0};
   for (int d = 0; d < 3; ++d) {

@@ -3,7 +3,7 @@
 
 namespace cambium::c {
 
-/// MPI and Kokkos, where the program has not started them; they end with the process.
+/// Starts MPI and Kokkos unless the program has; they end with the process.
 void start();
 
 /// Networks and plugins of this build, added to an empty registry.

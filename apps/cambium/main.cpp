@@ -16,8 +16,8 @@
 #include "core/parallel/start_mpi.hpp"
 #include "plugins/plugin_list.hpp"
 
-/// Takes Kokkos' own arguments (--kokkos-threads=4) out of the command line. Given the others, some of its releases
-/// answer --help in our place.
+/// Removes Kokkos' own arguments (--kokkos-threads=4) from the command line. Given the others, some of its releases
+/// handle --help themselves.
 static std::vector<char*> take_kokkos_arguments(int& argc, char** argv) {
   char** const others = std::stable_partition(argv + 1, argv + argc,
                                               [](const char* word) { return std::strncmp(word, "--kokkos-", 9) != 0; });
@@ -29,7 +29,7 @@ static std::vector<char*> take_kokkos_arguments(int& argc, char** argv) {
 }
 
 #ifndef __SANITIZE_ADDRESS__
-/// As the library's own, and what was asked for in vain is remembered, which std::bad_alloc does not say.
+/// As the library's own, but also records the requested size, which std::bad_alloc does not contain.
 void* operator new(std::size_t bytes) {
   while (true) {
     if (void* const memory = std::malloc(bytes ? bytes : 1)) return memory;

@@ -23,7 +23,7 @@ class HostAtoms : public GhostExchange {
   void refresh(const HostArrays& arrays);
   /// Takes the pairs that the host leaves out from the list of these rows.
   void leave_out(const std::function<bool(int, int)>& left_out, NeighborList& list) const;
-  /// The host's array as a view, where a potential can write there itself: row k is the host's row k, and there is
+  /// The host's array as a view, if a potential can write to it directly: row k is the host's row k, and there is
   /// memory for the sentinel's row. Otherwise a view without rows.
   View<double* [3]> in_place(double* forces, int room) const;
   /// Adds columns of a view's rows, owned and ghost, to the host's array.

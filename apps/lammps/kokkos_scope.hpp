@@ -3,7 +3,7 @@
 
 namespace cambium::lammps {
 
-/// Threads and kernels of the BLAS where the user left them open (core/base/platform.hpp). Call before MPI starts.
+/// Sets threads and kernels of the BLAS unless the user did (core/base/platform.hpp). Call before MPI starts.
 void set_platform(char** argv);
 
 /// Kokkos between construction and destruction, for sources that must not see its headers.

@@ -17,8 +17,8 @@ static LAMMPS_NS::Pair* make_pair_cambium(LAMMPS_NS::LAMMPS* lmp) { return new L
 static void add_styles(LAMMPS_NS::LAMMPS& lmp) { (*lmp.force->pair_map)["cambium"] = &make_pair_cambium; }
 
 #ifndef CAMBIUM_LAMMPS_STATIC
-/// Stands before the function of this name in LAMMPS' shared library: the command `clear` makes the tables of styles
-/// anew and calls it last.
+/// Overrides the function of this name in LAMMPS' shared library: the command `clear` creates the style tables again
+/// and calls it last.
 void LAMMPS_NS::LAMMPS::post_create() {
   using Original = void (*)(LAMMPS*);
   const auto original = reinterpret_cast<Original>(dlsym(RTLD_NEXT, "_ZN9LAMMPS_NS6LAMMPS11post_createEv"));

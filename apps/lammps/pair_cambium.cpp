@@ -27,7 +27,7 @@ using cambium::lammps::PotentialBridge;
 
 PairCambium::PairCambium(LAMMPS* lmp) : Pair(lmp) {
   single_enable = 0;
-  restartinfo = 0;  // the model file stays where it is; a restarted run names it again
+  restartinfo = 0;  // the model file is not part of the restart; a restarted run names it again
   one_coeff = 1;
   manybody_flag = 1;
   no_virial_fdotr_compute = 1;
@@ -146,7 +146,7 @@ void PairCambium::init_style() {
   if (comm->me == 0) {
     utils::logmesg(lmp, "pair_style cambium: " + bridge_->summary() + "\n");
   }
-  // Cambium keeps its own full list, rebuilt whenever LAMMPS reorders its atoms: no list is asked for.
+  // Cambium keeps its own full list, rebuilt whenever LAMMPS reorders its atoms: no list is requested.
 }
 
 double PairCambium::init_one(int i, int j) {
@@ -184,7 +184,7 @@ bool PairCambium::left_out(int i, int j) const {
   return false;
 }
 
-/// True if other pairs interact than the list holds: LAMMPS has made new lists, or has changed types that decide it.
+/// True if the interacting pairs may have changed: LAMMPS has new lists, or has changed types.
 bool PairCambium::rows_changed() {
   const int rows = atom->nlocal + atom->nghost;
   const bool types =

@@ -50,7 +50,7 @@ class PairCambium : public Pair {
   std::vector<char> covers_;          ///< [type][type], ours: other styles of a hybrid may have taken over a pair
   std::vector<int> types_;            ///< of the rows in the last call
   std::unique_ptr<cambium::lammps::PotentialBridge> bridge_;
-  double* exchanged_ = nullptr;  ///< the array being sent, `width_` numbers per row
+  double* exchanged_ = nullptr;  ///< the array being sent, `width_` values per row
   int width_ = 1;
 };
 

@@ -21,7 +21,7 @@ struct HostArrays {
   double cell[6] = {};                ///< lx, ly, lz, xy, xz, yz
   double corner[3] = {};
   bool reordered = true;  ///< rows are other atoms than in the last call: the list is built again
-  /// True if a pair of rows, an owned one first, does not interact here; empty: all do. Asked when `reordered`.
+  /// True if a pair of rows, an owned one first, does not interact here; empty: all do. Called when `reordered`.
   std::function<bool(int i, int j)> left_out;
   double skin = 2.0;
   bool totals = true;  ///< energy, virial and a committee's deviation are wanted
@@ -43,13 +43,13 @@ struct HostResults {
   std::vector<double> atom_virial;  ///< 9 per row, owned and ghost (when per_atom)
 };
 
-/// Host part of potentials that need their neighbours' neighbours. `values` holds `width` numbers per row.
+/// Host part of potentials that need their neighbours' neighbours. `values` holds `width` values per row.
 struct HostExchange {
   std::function<void(double* values)> forward;             ///< owners to ghosts, width 1
   std::function<void(double* values, int width)> reverse;  ///< ghosts added to owners, width 3 or 9
 };
 
-/// A Potential of Cambium's registry, seen from a host code that knows neither Kokkos nor the registry.
+/// A Potential of Cambium's registry, as interface for a host code without Kokkos and the registry.
 class PotentialBridge {
  public:
   /// `type` is a registered potential, `keys` its keys as in a deck ("{model: a.dp}"); a key `type` among them counts
@@ -65,7 +65,7 @@ class PotentialBridge {
   std::string summary() const;
   /// BibTeX entries of the works that the potential rests on.
   std::string citations() const;
-  /// For the last compute() with totals; absent when the potential is no committee.
+  /// For the last compute() with totals; absent if the potential is not a committee.
   std::optional<HostDeviation> deviation() const;
   bool is_committee() const;
   void compute(const HostArrays& arrays, const HostExchange& exchange, HostResults& results);

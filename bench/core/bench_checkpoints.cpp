@@ -70,13 +70,13 @@ double middle_of(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-/// Of all turns: intervals with a checkpoint, those without, and sums from one checkpoint to the next.
+/// Over all turns: intervals with a checkpoint, those without, and sums from one checkpoint to the next.
 struct Intervals {
   std::vector<double> with, without, periods;
 
   void add(const CheckpointSettings& s, std::span<const double> all) {
     for (int k = 1; k <= s.checkpoints; ++k) {
-      const auto first = static_cast<std::size_t>(k * s.every - 1);  // behind the step that is a multiple
+      const auto first = static_cast<std::size_t>(k * s.every - 1);  // after the step that is a multiple
       with.push_back(all[first]);
       if (k == s.checkpoints) break;
       double period = 0.0;

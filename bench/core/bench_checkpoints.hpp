@@ -3,7 +3,7 @@
 
 namespace cambium {
 
-/// How long a training stands still for a checkpoint, written at once and by a thread behind the next steps.
+/// Time that a training is blocked by a checkpoint, written at once and by a thread during the next steps.
 Bench bench_checkpoints();
 
 }  // namespace cambium

@@ -20,7 +20,7 @@ using lowp::LossyBound;
 using lowp::LossyPredictor;
 using Network = lowp::FitSettings::Network;
 
-/// One stream and what it decodes to.
+/// One stream and its decoded values.
 struct Coded {
   double ratio = 0.0, psnr = 0.0, worst = 0.0;  ///< worst: largest error over the bound
   lowp::EnhancedReport report;
@@ -110,7 +110,7 @@ void cell(const MeasuredField& f, const Baseline& baseline, double seconds, int 
   out[key + "_sz3_ratio"] = baseline.ratio;
   out[key + "_sz3_psnr"] = baseline.psnr;
   totals.over_sz3 = std::min(totals.over_sz3, p.ratio / baseline.ratio);
-  // In decibels: linear corrections, networks behind them; as a ratio: the plain stream with an error as small.
+  // In decibels: linear corrections, then networks; as a ratio: the plain stream with an error as small.
   out[key + "_linear_gain_db"] = l.report.kept ? l.report.gain : 0.0;
   out[key + "_network_gain_db"] = n.report.kept ? n.report.gain : 0.0;
   out[key + "_network_kept"] = n.report.kept && n.report.fit.kept_hidden;

@@ -3,8 +3,8 @@
 
 namespace cambium {
 
-/// `cambium bench codec`: error-bounded compression of measured fields beside SZ3's figures and ZFP in the same call,
-/// and what learned corrections add, beside none at all.
+/// `cambium bench codec`: error-bounded compression of measured fields compared with published figures of SZ3 and with
+/// ZFP in the same call, with and without learned corrections.
 Bench bench_codec();
 
 }  // namespace cambium

@@ -6,18 +6,19 @@
 
 namespace cambium {
 
-/// `cambium bench lowp`: the low-precision kernels, each beside its peer in the same run, one core.
+/// `cambium bench lowp`: the low-precision kernels, each compared with its reference implementation in the same run,
+/// one core.
 Bench bench_lowp();
 
 namespace bench {
-/// Adds keys to `out`; returns "" or what is wrong.
+/// Adds keys to `out`; returns "" or the problem.
 std::string lossy(const std::string& file, nlohmann::json& out);
 std::string infer(int size, nlohmann::json& out);
 std::string wire(nlohmann::json& out);
 
 /// Least core seconds of `repeats` calls.
 double least_seconds(int repeats, const std::function<void()>& call);
-/// The same for two that alternate, so that what else the machine does meets both.
+/// The same for two that alternate, so that other load on the machine affects both.
 std::pair<double, double> least_seconds(int repeats, const std::function<void()>& one,
                                         const std::function<void()>& other);
 }  // namespace bench

@@ -20,8 +20,8 @@ struct MeasuredField {
   std::string key() const;
 };
 
-/// Eight fields of fields/fields.h5 in CAMBIUM_DATA that SZ3 was run on: a hurricane, viscous fingers, winds and
-/// heights; of the last two January at 500 hPa. Empty where the file is not there.
+/// Eight fields of fields/fields.h5 in CAMBIUM_DATA on which SZ3 was run: a hurricane, viscous fingers, winds and
+/// heights; for the last two January at 500 hPa. Empty without the file.
 std::vector<MeasuredField> measured_fields();
 
 }  // namespace cambium::bench

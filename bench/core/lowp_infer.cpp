@@ -28,7 +28,7 @@ std::vector<float> numbers(std::size_t n, std::uint64_t id, double width) {
   return x;
 }
 
-/// y = W x for every input of the batch in the way of the BLAS that is faster here: one by one, or as a matrix.
+/// y = W x for every input of the batch by the faster way of the BLAS: one by one, or as a matrix.
 struct Dense {
   const std::vector<float>& w;
   int n;

@@ -41,7 +41,7 @@ std::vector<Field> fields_of(const std::string& path) {
     out.push_back({text.substr(0, text.find_first_of("_/")), set.shape(), set.read<std::vector<float>>()});
     auto& f = out.back();
     if (f.shape.size() < 4) continue;
-    // Of the winds one level of one month, as in the tables that others print: January, 500 hPa.
+    // For winds, one level of one month, as in published tables: January, 500 hPa.
     const auto plane = f.shape[2] * f.shape[3];
     f.values = std::vector<float>(f.values.begin() + plane, f.values.begin() + 2 * plane);
     f.shape = {f.shape[2], f.shape[3]};
@@ -49,7 +49,7 @@ std::vector<Field> fields_of(const std::string& path) {
   return out;
 }
 
-/// Learned corrections at 1e-3 beside the plain codec, and ZFP at the plain codec's PSNR.
+/// Learned corrections at 1e-3 compared with the plain codec, and ZFP at the plain codec's PSNR.
 void beside(const Field& f, double plain_psnr, const std::string& key, nlohmann::json& out) {
   const lowp::LossyBound bound{lowp::LossyBound::Kind::relative, 1e-3};
   const double megabytes = 4e-6 * static_cast<double>(f.values.size());

@@ -13,9 +13,9 @@
 namespace cambium {
 
 PeerProcess::PeerProcess(const std::vector<std::string>& words) {
-  std::signal(SIGPIPE, SIG_IGN);  // a peer that died is no reason to die
+  std::signal(SIGPIPE, SIG_IGN);  // a reference process that died must not end this one
   std::array<int, 2> in{}, out{};
-  // Closed in whatever is started next: a second peer that held this one's input open would let it wait for ever.
+  // Closed on exec: a second child that inherited the input of this one would keep it waiting forever.
   if (pipe2(in.data(), O_CLOEXEC) != 0) return;
   if (pipe2(out.data(), O_CLOEXEC) != 0) {
     close(in[0]);

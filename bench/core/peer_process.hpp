@@ -7,7 +7,7 @@
 
 namespace cambium {
 
-/// A program that answers each line written to it with one line. It sees none of the variables by which MPI knows its
+/// A child process that answers each input line with one line. It gets no environment variables that identify MPI
 /// ranks, and ends with this object.
 class PeerProcess {
  public:
@@ -16,7 +16,7 @@ class PeerProcess {
   PeerProcess(const PeerProcess&) = delete;
   PeerProcess& operator=(const PeerProcess&) = delete;
 
-  /// The answer, without its end of line; none where the program did not start or has ended.
+  /// The answer, without its line end; none if the program did not start or has ended.
   std::optional<std::string> ask(const std::string& line);
 
  private:

@@ -37,7 +37,7 @@ Network random_network(int inputs, int width) {
   return net;
 }
 
-/// Rows of inputs, and what a network makes of them.
+/// Rows of inputs, and the output of a network for them.
 struct Rows {
   int atoms;
   Matrix<float> x, gradient;

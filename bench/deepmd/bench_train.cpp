@@ -85,8 +85,8 @@ class Stepper {
   }
   double cpu_seconds() const { return cpu_; }  ///< least of any step
   double first_rmse() const { return first_rmse_; }
-  /// Shares of the time of all steps, mean over ranks: waiting for gradients with nothing left to compute, and the part
-  /// of it in which the slower rank was still computing its own.
+  /// Fractions of the time of all steps, mean over ranks: waiting for gradients with nothing left to compute, and the
+  /// part of it in which the slower rank was still computing its own.
   double exposed_share() const { return mesh_.world().sum(reducer_->exposed_seconds()) / mesh_.world().size() / all_; }
   double late_share() const { return mesh_.world().sum(late_) / mesh_.world().size() / all_; }
   void export_to(const std::string& folder, Context& context) {
@@ -115,7 +115,7 @@ class Stepper {
   double rmse_ = 0.0, first_rmse_ = 0.0, cpu_ = 1e9, computed_ = 0.0, all_ = 0.0, late_ = 0.0;
 };
 
-/// What the peer script prints; an empty object where there is no Python with PyTorch.
+/// Output of the reference script; an empty object if there is no Python with PyTorch.
 Json run_peer(const std::string& model, const TrainSettings& s) {
   if (!std::filesystem::exists(s.peer)) return Json::object();
   const auto python = python_with({"torch", "h5py"});
@@ -125,7 +125,7 @@ Json run_peer(const std::string& model, const TrainSettings& s) {
   return peer.status == 0 ? Json::parse(peer.text, nullptr, false) : Json::object();
 }
 
-/// Of every time of the peer the least of all turns.
+/// Keeps the minimum of each reference time over all turns.
 void keep_least(Json& least, const Json& turn) {
   if (!turn.is_object() || !turn.contains("ms_float32")) return;
   if (least.empty()) least = turn;
@@ -149,7 +149,7 @@ TrainSettings settings_of(const BenchOptions& options) {
   return s;
 }
 
-/// One rank beside the peer, on rank 0.
+/// One rank compared with the reference implementation, on rank 0.
 void single_rank(const TrainSettings& s, train::Dataset& data, Context& alone, Json& out) {
   const std::string folder =
       (std::filesystem::temp_directory_path() / fmt::format("cambium_bench_train_{}", wall_seconds())).string();

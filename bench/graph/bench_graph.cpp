@@ -53,7 +53,7 @@ std::vector<std::string> names_of(const std::string& text) {
   return words_of(text);
 }
 
-/// A program of peers; its first line names them as name=version.
+/// Starts a program of reference implementations; its first line names them as name=version.
 void start(std::vector<PeerProgram>& peers, const std::vector<std::string>& words, Json& out) {
   PeerProgram program{std::make_unique<PeerProcess>(words), {}};
   const auto answer = program.process->ask("names");
@@ -95,7 +95,7 @@ void write_raw(const std::string& path, const std::vector<T>& values) {
   if (!file) throw InputError("bench graph: cannot write " + path);
 }
 
-/// Hands a matrix to the peers: its arrays as raw files (int64, int32, float64).
+/// Passes a matrix to the reference programs: its arrays as raw files (int64, int32, float64).
 void hand_over(const BenchMatrix& m, const std::string& stem, std::vector<PeerProgram>& peers) {
   if (peers.empty()) return;
   write_raw(stem + ".start", m.matrix.start);

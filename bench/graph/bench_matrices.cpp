@@ -38,13 +38,13 @@ Csr<double> normalised(std::int64_t nodes, const Edges& edges, bool loops) {
   return a;
 }
 
-/// Edges between nodes of which few have many: rank r is drawn as nodes * u^power.
+/// Edges between nodes with a skewed degree distribution: rank r is drawn as nodes * u^power.
 Edges random_edges(std::int64_t left, std::int64_t right, std::int64_t shift, std::int64_t count, double power) {
   Edges out;
   for (std::int64_t e = 0; e < count; ++e) {
     const auto pick = [&](std::int64_t n, std::uint64_t k) {
       const auto rank = static_cast<std::int64_t>(static_cast<double>(n) * std::pow(drawn(at(e), k), power));
-      return static_cast<std::int32_t>(rank * 7919 % n);  // so that neighbours in rank are none in number
+      return static_cast<std::int32_t>(rank * 7919 % n);  // so that neighbours in rank have distant indices
     };
     const std::int32_t u = pick(left, 0), v = static_cast<std::int32_t>(shift + pick(right, 1));
     if (u != v) {

@@ -8,18 +8,18 @@
 
 namespace cambium::graph {
 
-/// A matrix that is measured, and where it comes from.
+/// A matrix of the bench, and its source.
 struct BenchMatrix {
   std::string name, source;
   sparse::Csr<double> matrix;
 };
 
-/// Names that bench_matrix() knows: cora, chameleon, chameleon_ordered, facebook, gowalla, molecules, mesh.
+/// Matrices of bench_matrix(): cora, chameleon, chameleon_ordered, facebook, gowalla, molecules, mesh.
 std::vector<std::string> bench_matrix_names();
 
 /// Graphs: D^-1/2 (A + I) D^-1/2; gowalla without I, users before items; chameleon_ordered is chameleon by communities.
 /// molecules: 1 / (1 + d^2) between all atoms of a molecule (d in Å). mesh: `mesh_nodes` points of a triangulated
-/// square, rows divided by their length. Where `data` (the folder of real data) lacks the file, a random matrix of like
+/// square, rows divided by their length. If `data` (the folder of real data) lacks the file, a random matrix of similar
 /// shape.
 BenchMatrix bench_matrix(const std::string& name, const std::string& data, std::int64_t mesh_nodes);
 

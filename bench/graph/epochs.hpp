@@ -8,7 +8,7 @@
 
 namespace cambium::graph {
 
-/// A triangulated square of about so many nodes, row by row, with 16 numbers and one of four classes for each, all of
+/// A triangulated square of about `nodes` nodes, row by row, with 16 features and one of four classes per node, all of
 /// them training nodes.
 GraphPtr mesh_graph(std::int64_t nodes);
 
@@ -19,8 +19,7 @@ class Epochs {
   Epochs(const GraphPtr& graph, std::int64_t hidden, double dropout, Context& context);
   /// One epoch; the loss before its step.
   double epoch();
-  /// Seconds of the fastest epoch within some seconds: on one rank of processor time, on several by the clock on the
-  /// wall.
+  /// Seconds of the fastest epoch within `seconds`: CPU time on one rank, wall time on several.
   double fastest(double seconds);
   std::vector<TensorRef> weights() { return weights_.views(); }
 

@@ -34,7 +34,7 @@ void write_matrix(io::File& file, const std::string& name, const sparse::Csr<T>&
   group.set_attribute("columns", a.columns);
 }
 
-/// What the peer needs to do the same.
+/// Writes the input of the reference script.
 void write_problem(const std::string& path, const Graph& graph, Epochs& epochs) {
   io::File file = io::File::create(path);
   write_matrix(file, "matrix", weighed(graph, Weighing::symmetric));
@@ -47,7 +47,7 @@ void write_problem(const std::string& path, const Graph& graph, Epochs& epochs) 
   file.close();
 }
 
-/// What the peer's script prints; null where there is none, with the reason in the log.
+/// Output of the reference script; null if there is none, with the reason in the log.
 Json run_peer(const std::string& script, const std::string& file, double seconds, Context& context) {
   if (!std::filesystem::exists(script))
     return context.log.info(fmt::format("no peer: '{}' is not there (peer=PATH)", script)), Json();
@@ -71,7 +71,7 @@ GraphPtr graph_of(const std::string& name) {
   return make_graph(keys);
 }
 
-/// Over all ranks, by the clock on the wall: what a rank waits for another counts.
+/// Over all ranks, in wall time: waiting for other ranks counts.
 Json measure_mesh(const BenchOptions& options, Context& context) {
   const auto graph = mesh_graph(options.integer("nodes"));
   Epochs epochs(graph, options.integer("hidden"), 0.5, context);

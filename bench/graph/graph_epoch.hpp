@@ -3,8 +3,8 @@
 
 namespace cambium::graph {
 
-/// `cambium bench graph_epoch`: one epoch (gradient of the whole graph and a step of Adam, float32, dropout 0.5) of a
-/// two-layer graph convolution network on one rank, beside eager PyTorch, in turns. Processor time, the fastest epoch.
+/// `cambium bench graph_epoch`: one epoch (full-graph gradient and a step of Adam, float32, dropout 0.5) of a two-layer
+/// graph convolution network on one rank, interleaved with eager PyTorch. CPU time, the fastest epoch.
 Bench bench_graph_epoch();
 
 }  // namespace cambium::graph

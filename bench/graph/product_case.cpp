@@ -28,7 +28,7 @@ struct Contestant {
   std::string name;
   std::function<double(int calls)> run;
   int calls = 1;
-  double first = 0.0;  ///< s of the call that says how many are measured together
+  double first = 0.0;  ///< s of the first call, which determines the number of calls per measurement
   std::vector<double> seconds = {};
 };
 
@@ -92,15 +92,15 @@ struct Ours {
   void chosen() { hybrid.multiply(h(), out()); }
 };
 
-/// Rows alone, and the form that was chosen. Here, and not in the template below that others see: what its closures
-/// hold has no name outside of this file.
+/// Rows only, and the chosen form. A separate function, not part of the exported template below: the types captured by
+/// its closures are local to this file.
 template <class T>
 std::vector<Contestant> own_ways(Ours<T>& ours) {
   return {{"rows", [&ours](int calls) { return seconds_of(calls, [&ours] { ours.by_rows(); }); }},
           {"chosen", [&ours](int calls) { return seconds_of(calls, [&ours] { ours.chosen(); }); }}};
 }
 
-/// Peers that take this case; the projection of each is compared with `expected`.
+/// Adds the reference implementations that support this case; the projection of each is compared with `expected`.
 template <class T>
 void add_peers(std::vector<PeerProgram>& peers, std::int64_t width, Projection expected, const std::string& prefix,
                std::vector<Contestant>& contestants, nlohmann::json& out, std::vector<std::string>& faults) {
@@ -124,8 +124,8 @@ void add_peers(std::vector<PeerProgram>& peers, std::int64_t width, Projection e
     }
 }
 
-/// Contestants from the third on are peers. One whose product is long and 3 times that of the fastest peer has no say
-/// in any ratio: it takes one turn, so that the bench of all matrices ends within minutes.
+/// Contestants from the third on are reference implementations. One whose product is long and takes 3 times that of the
+/// fastest is in no ratio: it runs once, so that the bench of all matrices ends within minutes.
 void take_turns(std::vector<Contestant>& contestants, const ProductTurns& turns) {
   constexpr double slower = 3.0;
   double fastest = std::nan("");

@@ -21,7 +21,7 @@ using Json = nlohmann::json;
 
 namespace {
 
-/// Seconds of this process on its core: what a step costs where other programs run beside it.
+/// CPU seconds of this process: the cost of a step even if other programs run concurrently.
 double core_seconds() {
   timespec t;
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
@@ -122,7 +122,7 @@ Timed time_case(const Case& c, Precision precision, double seconds, Context& con
 
 /// Multiplications and additions of an implicit collision step per cell of phase space: values at the nodes of
 /// configuration space before and after, and at each node, for a line of M modes in each velocity dimension, two stages
-/// with three products of M x M matrices and a combination of M numbers. Factorizations are shared by all lines of a
+/// with three products of M x M matrices and a combination of M values. Factorizations are shared by all lines of a
 /// node.
 double collision_flops(const BasisInfo& basis) {
   std::set<std::vector<int>> groups;
@@ -163,7 +163,7 @@ double arithmetic_limit() {
     }
     best = std::min(best, core_seconds() - start);
   }
-  const double kept = sum(a + b + c + d + e + f + g + h + i + j);  // so that the work is not left out
+  const double kept = sum(a + b + c + d + e + f + g + h + i + j);  // keeps the work from being optimised away
   return (kept < 1e300 ? 2.0 : 0.0) * 10 * P::width * turns / best;
 }
 

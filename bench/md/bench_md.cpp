@@ -28,7 +28,7 @@ std::string compare(const MdTimes& ours, const MdTimes& peer, std::int64_t atoms
                      good ? "ok" : "WRONG", energy, pressure, drift);
 }
 
-/// Energy conservation is the check where there is no peer.
+/// Checks energy conservation if there is no reference implementation.
 std::string conserved(const MdTimes& ours, std::int64_t atoms) {
   const double drift = (ours.end_energy - ours.start_total) / static_cast<double>(atoms);
   return fmt::format("{}: total energy changed by {:.1e} eV/atom", std::abs(drift) < 1e-3 ? "ok" : "WRONG", drift);

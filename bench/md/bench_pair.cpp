@@ -20,7 +20,7 @@ namespace {
 
 constexpr double epsilon = 0.010323, sigma = 3.405;  // argon: eV, Å
 constexpr double range = 2.5 * sigma, skin = 0.3 * sigma;
-/// Morse's well with the depth, the place and the curvature of Lennard-Jones': 2 D a^2 = 72 epsilon / r0^2.
+/// Position of Morse's minimum, with the depth, position and curvature of Lennard-Jones': 2 D a^2 = 72 epsilon / r0^2.
 const double well = std::cbrt(std::sqrt(2.0)) * sigma;
 const MorseFormula::Params morse{epsilon, 6.0 / well, well, range, {}};
 
@@ -48,7 +48,7 @@ struct Cluster {
   }
 };
 
-/// Processor time of this process, which other programs disturb less than the clock.
+/// CPU time of this process, which other programs disturb less than wall time.
 double cpu_seconds() {
   timespec t;
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);

@@ -1,4 +1,4 @@
-// The peer: the `lmp` program of this machine on the same atoms.
+// Reference implementation: the `lmp` program of this machine on the same atoms.
 #include <fmt/format.h>
 
 #include <cstdio>

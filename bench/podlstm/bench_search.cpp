@@ -33,7 +33,7 @@ namespace {
 constexpr std::int64_t windows = 329, times = 8, modes = 5, batch = 64;
 constexpr int epochs = 20;
 
-/// Processor time of this process: one thread and no waiting, so that other work on the machine matters less.
+/// CPU time of this process: one thread and no waiting, so other load on the machine matters less.
 double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 /// Genomes drawn like those of a random search.
@@ -77,7 +77,7 @@ struct Timed {
   double seconds = 0.0, loss = 0.0;
 };
 
-/// One evaluation; what the peer needs to repeat it goes into `group`, where given.
+/// One evaluation; the input of the reference script goes into `group`, if given.
 Timed train_one(const Genome& genome, const std::vector<train::SamplePtr>& all, io::Group* group, Context& context) {
   const double start = processor_seconds();
   StackedLstm net({genome, Cell::lstm, Head::recurrent}, times, modes, times, modes);
@@ -110,7 +110,7 @@ Timed train_one(const Genome& genome, const std::vector<train::SamplePtr>& all, 
   return {processor_seconds() - start - writing, loss.sum / loss.count};
 }
 
-/// The peer's seconds and losses, or null with a reason in the log.
+/// Seconds and losses of the reference script, or null with a reason in the log.
 Json run_peer(const std::string& script, const std::string& file, Context& context) {
   if (!std::filesystem::exists(script))
     return context.log.info(fmt::format("no peer: '{}' is not there (peer=PATH)", script)), Json();

@@ -11,9 +11,9 @@ namespace cambium::pretrain {
 
 namespace {
 
-constexpr int structure = 1000;  ///< stream of what all rows share
+constexpr int structure = 1000;  ///< stream of the structure common to all rows
 
-/// Adds normal numbers, addressed by stream and row.
+/// Adds normally distributed values, addressed by stream and row.
 void add_normal(std::span<float> to, double scale, int stream, std::uint64_t row) {
   for (std::size_t c = 0; c < to.size(); c += 4) {
     const Random4 four(static_cast<std::uint64_t>(stream), made_up_stream, row, c / 4);

@@ -14,20 +14,20 @@
 
 namespace cambium::pretrain {
 
-/// The peers in Python, and files through which they get what they need.
+/// Reference implementations in Python, and the files through which they get their input.
 class Peers {
  public:
-  /// Names of those that are there go into `out` as peer_NAME, with their versions or "not there".
+  /// Their names go into `out` as peer_NAME, with the version or "not there".
   Peers(const std::string& script, bool wanted, nlohmann::json& out, Context& context);
   ~Peers();
   Peers(const Peers&) = delete;
   Peers& operator=(const Peers&) = delete;
 
   bool has(const std::string& name) const;
-  /// The answer to a line, as JSON; null where the process has ended or did not understand, which is logged.
+  /// The answer to a line, as JSON; null if the process has ended or failed, which is logged.
   nlohmann::json ask(const std::string& line);
 
-  /// Writes numbers as they lie; the name for the peers. They stay until this object goes.
+  /// Writes values in their memory representation; returns the file name. The files are removed with this object.
   template <class T>
   std::string file(const std::string& name, std::span<const T> values) {
     return raw_file(name, values.data(), values.size_bytes());
@@ -44,7 +44,7 @@ class Peers {
   Context& context_;
 };
 
-/// Seconds of the processor that a call takes.
+/// CPU seconds of a call.
 inline double processor_seconds(const std::function<void()>& call) {
   const std::clock_t begin = std::clock();
   call();

@@ -31,7 +31,7 @@ std::vector<float> features(const LossSettings& s, int view) {
   return out;
 }
 
-/// The derivatives as one number: a sum with weights that the peer uses, too.
+/// Projects the derivatives to one value: a weighted sum, with the same weights as the reference implementation.
 double projection(const std::vector<float>& values) {
   double out = 0.0;
   for (std::size_t k = 0; k < values.size(); ++k)

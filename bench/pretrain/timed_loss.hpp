@@ -8,8 +8,8 @@ struct LossSettings {
   int turns = 3, calls = 3;
 };
 
-/// Value and derivatives of the losses v3 and infonce in single precision. Adds SCHEME_ms to `out`; returns "" or what
-/// is wrong.
+/// Value and derivatives of the losses v3 and infonce in single precision. Adds SCHEME_ms to `out`; returns "" or the
+/// problem.
 std::string time_loss(const LossSettings& settings, Peers& peers, nlohmann::json& out);
 
 }  // namespace cambium::pretrain

@@ -14,7 +14,7 @@ using Json = nlohmann::json;
 
 namespace {
 
-/// Every number once: what any search by all rows has to do at least.
+/// Reads every value once: the minimum work of an exhaustive search.
 float sum_of(const FloatRows& rows) {
   using F = Pack<float, native_width<float>>;
   constexpr std::size_t lanes = native_width<float>, together = 8;
@@ -36,7 +36,7 @@ double mean_recall(const Entries& found, const Entries& exact) {
   return sum / static_cast<double>(all.size());
 }
 
-/// Least times of all turns; a time of 0 stands for none yet.
+/// Minimum times over all turns; 0 means none yet.
 struct Least {
   Json& out;
   void keep(const std::string& name, double value) {
@@ -50,7 +50,7 @@ struct Case {
   FloatRows rows, queries;
 };
 
-/// What faiss finds by all rows, with similarities as they are here: equal ones may stand in another order.
+/// Results of faiss' exhaustive search, with similarities recomputed here: equal ones may be in another order.
 Entries entries_from(const Json& numbers, const Case& c, std::int64_t queries) {
   Entries out(queries, c.s.count);
   for (std::size_t k = 0; k < out.number.size() && k < numbers.size(); ++k) {
@@ -75,7 +75,7 @@ bool prepare_peer(const Case& c, const InvertedLists& index, Peers& peers, Json&
   return true;
 }
 
-/// One turn of everything; what was found in it.
+/// One turn of everything, and its results.
 struct Turn {
   double rate = 0.0;  ///< B/s at which all rows are read
   Entries exact, found;
@@ -123,7 +123,7 @@ void add_ratios(const Case& c, double rate, Json& out) {
       out[fmt::format("{}peer_{}_ratio", mark, theirs)] = us(name) / us(fmt::format("{}_us", ours));
 }
 
-/// Of the first `queries`.
+/// Results of the first `queries`.
 Entries head_of(const Entries& all, std::int64_t queries) {
   Entries out(queries, all.count);
   std::copy_n(all.number.begin(), out.number.size(), out.number.begin());

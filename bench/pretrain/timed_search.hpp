@@ -9,7 +9,7 @@ struct SearchSettings {
   int turns = 3;
 };
 
-/// Adds KIND_* to `out`; returns "" or what is wrong.
+/// Adds KIND_* to `out`; returns "" or the problem.
 std::string time_search(const std::string& kind, const SearchSettings& settings, Peers& peers, nlohmann::json& out,
                         Context& context);
 

@@ -46,7 +46,7 @@ class Steps {
     samples_ = data_->read(ids);
   }
 
-  /// The loss before the step; this rank's share of it.
+  /// The loss before the step; this rank's contribution.
   double step() {
     network_->begin_step(1, steps_);
     const auto prefactors = network_->term_weights(0, 1.0);
@@ -61,7 +61,7 @@ class Steps {
     return terms[0].sum / static_cast<double>(batch_);
   }
 
-  /// What the peer needs to do the same.
+  /// Writes the input of the reference implementation.
   std::string handed_over(Peers& peers) {
     const auto layout = network_->parameters();
     Json out = {{"cells", {64, 32}}, {"batch", batch_}, {"temperature", 0.1},
@@ -103,7 +103,7 @@ class Steps {
   std::int64_t batch_ = 0, steps_ = 0;
 };
 
-/// Rank 0 alone, beside the peer.
+/// Rank 0 only, compared with the reference implementation.
 std::string time_alone(const StepSettings& s, Peers& peers, Json& out, Context& alone) {
   Steps checked(s, alone), timed(s, alone);
   const std::string problem = peers.has("torch") ? checked.handed_over(peers) : "";

@@ -9,8 +9,8 @@ struct StepSettings {
 };
 
 /// Training steps of a `field_encoder` of pairs of fields over two axes, one of them periodic: both encoded, InfoNCE,
-/// derivatives, AdamW. Adds step_ms, on more ranks ranks_step_ms of the same batch shared; returns "" or what is wrong.
-/// Collective.
+/// derivatives, AdamW. Adds step_ms, on more ranks ranks_step_ms of the same batch distributed; returns "" or the
+/// problem. Collective.
 std::string time_step(const StepSettings& settings, Peers& peers, nlohmann::json& out, Context& context);
 
 }  // namespace cambium::pretrain

@@ -26,9 +26,9 @@ using Json = nlohmann::json;
 
 namespace {
 
-constexpr std::int64_t batches = 8;  // different ones, by turns
+constexpr std::int64_t batches = 8;  // distinct ones, used in rotation
 
-/// What is measured, of each rank.
+/// Sizes of the measurement, per rank.
 struct Sizes {
   std::int64_t columns, rows, width, batch, lookup_rows, lookup_width;
   int turns;
@@ -263,7 +263,7 @@ double measure_steps(const std::string& name, TableNetwork& network, Clicks& dat
   return steps.difference();
 }
 
-/// Figures of eager PyTorch for the same sizes beside ours; a reason in the log where it is not there.
+/// Adds figures of eager PyTorch for the same sizes; a reason in the log if it is missing.
 void add_peer(const std::string& script, const Sizes& sizes, Json& out, Context& context) {
   const auto said = ask_peer(script,
                              {sizes.columns, sizes.rows, sizes.width, sizes.batch, sizes.lookup_rows,

@@ -33,7 +33,7 @@ CosineSizes cosine_sizes_of(const BenchOptions& options) {
           options.integer("cosine_drawn"), options.integer("batch"),        options.integer("turns")};
 }
 
-/// Choices drawn evenly, as many as all steps need.
+/// Uniformly drawn interactions, as many as all steps need.
 std::shared_ptr<const ChoiceTable> drawn_choices(const CosineSizes& sizes, std::int64_t count) {
   auto out = std::make_shared<ChoiceTable>();
   out->source = "made choices";
@@ -68,13 +68,13 @@ class HeldChoices : public train::Dataset {
   RecordPtr records_;
 };
 
-/// The loss and its derivatives pair by pair, in double, on tables that lie here.
+/// The loss and its derivatives pair by pair, in double, on local tables.
 class PlainSteps {
  public:
   PlainSteps(std::vector<double> users, std::vector<double> items, std::int64_t width, double margin)
       : width_(width), margin_(margin), users_(std::move(users)), items_(std::move(items)) {}
 
-  /// Of choices (user, item) beside drawn items, those that a user chose left out.
+  /// One step on interactions (user, item) with drawn negatives, without those that the user chose.
   void step(const ChoiceTable& table, const std::vector<std::array<std::int32_t, 2>>& choices,
             const std::vector<std::int32_t>& drawn) {
     by_users_.assign(users_.size(), 0.0);
@@ -94,7 +94,7 @@ class PlainSteps {
   const std::vector<double>& items() const { return items_; }
 
  private:
-  /// Adds `factor` times the derivatives of a cosine; of one below the margin nothing where that counts.
+  /// Adds `factor` times the derivatives of a cosine; with `above` nothing for one below the margin.
   void pair(std::int32_t user, std::int32_t item, double factor, bool above) {
     const double *u = &users_[at(user)], *i = &items_[at(item)];
     double uu = 0.0, ii = 0.0, ui = 0.0;

@@ -8,15 +8,15 @@
 
 namespace cambium::relate {
 
-/// Tables as a framework keeps them that knows nothing of sparse gradients, for comparison: all rows on every rank, a
-/// gradient as large as the tables, added over the ranks, and a rule that goes through every row. float32.
+/// Tables as in a framework without sparse gradients, for comparison: all rows on every rank, a dense gradient of the
+/// size of the tables, all-reduced, and an optimizer that updates every row. float32.
 class DenseTables : public train::TableRows {
  public:
   /// `rows`: first values of each table.
   DenseTables(std::span<const train::TableInfo> tables, std::vector<std::vector<float>> rows,
               const train::TableKeys& keys, const Comm& comm);
 
-  /// The bags of the next samples; a network then sees their sums.
+  /// Sets the bags of the next samples, whose sums are the input of a network.
   void take(std::vector<train::Bags> bags);
   TensorRef pooled(int table) override;
   TensorRef gradient(int table) override;
@@ -25,7 +25,7 @@ class DenseTables : public train::TableRows {
   void step(double factor, double rate);
 
   const std::vector<float>& rows(std::size_t table) const { return tables_[table].weights; }
-  /// Of weights, gradients and the state of the rule.
+  /// Size of weights, gradients and the optimizer state.
   double bytes() const;
 
  private:

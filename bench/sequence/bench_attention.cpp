@@ -29,7 +29,7 @@ struct Settings {
   double deviation;
 };
 
-/// Normal queries, keys (of the deviation) and values (of 1) of one head beside each other.
+/// Normally distributed queries, keys (standard deviation `deviation`) and values (1) of one head, interleaved by row.
 template <class T>
 std::vector<T> rows_of(int positions, int width, double deviation, std::uint64_t seed) {
   std::vector<T> out(at(positions) * at(3 * width));
@@ -39,7 +39,7 @@ std::vector<T> rows_of(int positions, int width, double deviation, std::uint64_t
   return out;
 }
 
-/// One head of one text: times both passes, and tells what is held between and during them.
+/// One head of one text: times forward and backward pass, and measures the memory held between and during them.
 template <class T>
 struct Head {
   HeadShape shape;
@@ -66,7 +66,7 @@ struct Head {
   double bytes() const { return static_cast<double>(attention->kept() + attention->scratch()) * sizeof(T); }
 };
 
-/// The least seconds of a call, in as many repeats as asked for and until a tenth of a second has passed.
+/// Minimum seconds of a call, over the requested repeats and for at least 0.1 s.
 template <class F>
 double least_seconds(int repeats, const F& call) {
   call();
@@ -110,8 +110,8 @@ double exponent(const std::vector<Point>& points) {
   return (n * xy - x * y) / (n * xx - x * x);
 }
 
-/// The length from which on the second is the faster one, interpolated between two lengths; 0 where it never is, the
-/// least length where it always is.
+/// The length from which on the second is faster, interpolated between two lengths; 0 if it never is, the smallest
+/// length if it always is.
 double crossing(const std::vector<Point>& slow, const std::vector<Point>& fast) {
   double before = 0.0;
   for (std::size_t k = 0; k < slow.size(); ++k) {
@@ -146,7 +146,7 @@ std::vector<Point> over_lengths(Type type, const char* name, const Settings& s, 
   return points;
 }
 
-/// Means over draws and rows: 512 places in double, seen both ways.
+/// Means over draws and rows: 512 positions in double, bidirectional.
 void errors_of_favor(const Settings& s, int draws, Json& out, Log& log) {
   const HeadShape shape{512, s.width, false};
   log.info(fmt::format("{:<10}{:>14}{:>14}", "features", "orthogonal", "independent"));
@@ -168,7 +168,7 @@ void errors_of_favor(const Settings& s, int draws, Json& out, Log& log) {
   }
 }
 
-/// Whether the block-wise form gives the numbers of the full one, and the sums over keys are the same seen both ways.
+/// Checks that blocked attention equals the full one, causal and bidirectional.
 std::string check(const Settings& s) {
   double worst = 0.0;
   for (const bool causal : {true, false}) {

@@ -76,7 +76,7 @@ void run_set(nlohmann::json& out, const MatrixSystem& system, const std::string&
         "GFLOP/s, {:.0f} MiB",
         set, name, eps, m.seconds, m.error_mev, m.grand_mev, m.electrons, m.dimension, m.steps, m.gflops, m.megabytes));
     if (set != "iter1" || out.contains("seconds_" + name)) continue;
-    // E alone can be small because errors cancel.
+    // A small error of E by itself may be due to cancellation.
     if (std::max(std::abs(m.error_mev), std::abs(m.grand_mev)) <= cp2k_error_mev || eps < 5e-5) {
       out["seconds_" + name] = m.seconds;
       out["error_mev_" + name] = m.error_mev;

@@ -1,4 +1,4 @@
-// The peer: the `cp2k` program of this machine (Debian packages cp2k, cp2k-data) on the same atoms and basis.
+// Reference implementation: the `cp2k` program of this machine (Debian packages cp2k, cp2k-data), same atoms and basis.
 #include "bench/submatrix/cp2k_peer.hpp"
 
 #include <fmt/format.h>

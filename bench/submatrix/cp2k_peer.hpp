@@ -6,7 +6,7 @@
 
 namespace cambium::submatrix {
 
-/// What CP2K's own sign step took on the same molecules.
+/// Timings of CP2K's own sign step on the same molecules.
 struct Cp2kTimes {
   bool ran = false;
   double sign_seconds = 0.0;     ///< matrix_sign_submatrix or matrix_sign_Newton_Schulz, slowest rank

@@ -25,8 +25,7 @@ double peak_megabytes(const Comm& comm) {
   return comm.max(static_cast<double>(usage.ru_maxrss) / 1024.0);
 }
 
-/// Seconds that rank 0 needs alone for the same step, the others asleep; the same number on every rank. Its phases on
-/// rank 0.
+/// Seconds of the same step on rank 0 only, with the others asleep; the same value on every rank. Its phases on rank 0.
 double alone(const std::string& file, int copies, double eps, int repeat, std::map<std::string, double>& phases,
              Context& context) {
   double seconds = 0.0;

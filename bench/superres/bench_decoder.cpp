@@ -62,7 +62,7 @@ struct PublishedStep {
         .mean();
   }
 
-  /// A whole step, its gradients included; returns the residual.
+  /// A complete step including gradients; returns the residual.
   double step(bool by_jets) {
     const auto jets =
         by_jets ? decode(query, latents(), weights)
@@ -75,7 +75,7 @@ struct PublishedStep {
   }
 };
 
-/// Keeps the least processor time that `f` took, which others on the machine disturb less than the time on the wall.
+/// Keeps the minimum CPU time of `f`, which other processes disturb less than wall time.
 template <class F>
 void keep_least(double& best, F&& f) {
   const std::clock_t start = std::clock();

@@ -1,4 +1,4 @@
-// The measurements that need LibTorch: a library that is loaded when somebody asks for benches.
+// Benches that need LibTorch: a library that is loaded when benches are requested.
 #include "bench/superres/bench_decoder.hpp"
 #include "core/plugin/bench.hpp"
 #include "core/plugin/registry.hpp"

@@ -23,7 +23,7 @@ class BackEnd {
   const Comm& comm_;
 };
 
-/// Who sends what to whom by one set of a pattern: the same lists for messages and for exchanges.
+/// Senders and receivers for one set of a pattern: the same lists for messages and for exchanges.
 struct Traffic {
   struct Edge {
     std::int64_t from, to;

@@ -120,14 +120,14 @@ void note(Json& out, const std::string& name, const std::vector<GrainPoint>& poi
                                        })->efficiency));
 }
 
-/// Of all back ends on one pattern, what each costs.
+/// Measures the cost of each back end on one pattern.
 void measure_pattern(const std::string& pattern, const std::vector<std::string>& names, const Work& work,
                      const Sizes& sizes, double peak, Context& context, Json& out) {
   std::vector<std::unique_ptr<BackEnd>> back_ends;
   for (const auto& name : names) back_ends.push_back(make_back_end(name, work, context.comm, sizes.threads));
   SweepSizes how = sizes.of_sweep(context.comm);
   const bool has_speed = work.kernel.kind != KernelKind::empty;
-  if (!has_speed) how.largest = 1;  // what a task costs that does nothing
+  if (!has_speed) how.largest = 1;  // cost of an empty task
   const auto curves = sweep(back_ends, work, how, has_speed ? peak : 1.0);
   for (std::size_t k = 0; k < names.size(); ++k) {
     const std::string key = pattern + "_" + names[k];

@@ -3,8 +3,8 @@
 
 namespace cambium {
 
-/// `cambium bench task_bench`: METG(50 %) of the patterns over the back ends that are named, on all ranks of the call,
-/// and what share of large messages is hidden behind equal work.
+/// `cambium bench task_bench`: METG(50 %) of the patterns over the named back ends, on all ranks of the call, and the
+/// fraction of large messages that is overlapped with equal work.
 Bench bench_task_bench();
 
 }  // namespace cambium

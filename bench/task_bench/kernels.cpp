@@ -48,7 +48,7 @@ double Kernel::bytes_of(std::int64_t n) const {
 
 namespace {
 
-/// 64 numbers in registers, A = A A + A, then their sum.
+/// 64 values in registers, A = A A + A, then their sum.
 double compute(std::int64_t iterations) {
   using P = Pack<double, native_width<double>>;
   constexpr int packs = 64 / P::width;

@@ -14,7 +14,7 @@ struct KernelName {
 };
 std::span<const KernelName> kernel_names();
 
-/// What a task does beside reading and writing.
+/// Work of a task in addition to reading and writing.
 struct Kernel {
   KernelKind kind = KernelKind::compute_bound;
   std::int64_t iterations = 0;
@@ -22,7 +22,7 @@ struct Kernel {
   std::int64_t scratch = 0;   ///< bytes that memory_bound, dgemm and daxpy work on, for each point
   std::int64_t samples = 16;  ///< parts of the scratch of which memory_bound copies one in an iteration
 
-  /// Of a task: a function of its place alone.
+  /// Iterations of a task: a function of its position only.
   std::int64_t iterations_of(std::int64_t graph, std::int64_t step, std::int64_t point) const;
   double flops_of(std::int64_t iterations) const;
   double bytes_of(std::int64_t iterations) const;

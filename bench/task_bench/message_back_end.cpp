@@ -1,6 +1,6 @@
 // The published way to run the patterns with MPI: a message for every value that another rank reads, everything
-// received before the kernels of a step begin. MPI is called by its profiling interface, past the counters of
-// core/parallel, which cost what a small task costs; with an emulated network through them.
+// received before the kernels of a step begin. MPI is called by its profiling interface, bypassing the counters of
+// core/parallel, which cost as much as a small task; with an emulated network it is called through them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ Calls calls() {
   return {PMPI_Irecv, PMPI_Isend, PMPI_Waitall, PMPI_Barrier};
 }
 
-constexpr std::int64_t most_points = 128;  // of a rank: tags are two numbers of 7 bits
+constexpr std::int64_t most_points = 128;  // per rank: tags consist of two 7-bit indices
 
 class MessageBackEnd : public BackEnd {
  public:
@@ -36,7 +36,7 @@ class MessageBackEnd : public BackEnd {
 
  private:
   using Values = std::vector<std::vector<std::byte>>;
-  /// Of an own point by one set: where each of its inputs is copied to.
+  /// Reads of an own point by one set: where each of its inputs is copied to.
   struct Reads {
     std::vector<std::int64_t> from;
     Values value;

@@ -13,9 +13,9 @@ struct GrainPoint {
   double efficiency = 0.0;   ///< of the machine's rate at this kernel
 };
 
-/// The smallest granularity with at least this efficiency; between it and the next smaller size, which is less
-/// efficient, the granularity that a line through both gives, where that is smaller. Nothing when no size is efficient
-/// enough. `points` in falling order of iterations.
+/// The smallest granularity with at least this efficiency: linear interpolation between it and the next smaller size,
+/// which is less efficient, if that gives a smaller value. None if no size is efficient enough. `points` in descending
+/// order of iterations.
 std::optional<double> metg(const std::vector<GrainPoint>& points, double efficiency);
 
 }  // namespace cambium::task_bench

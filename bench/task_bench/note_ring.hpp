@@ -5,7 +5,7 @@
 
 namespace cambium::tasks {
 
-/// A message between two ranks of a node: a small value lies inside, of a large one only its place.
+/// A message between two ranks of a node: a small value is contained, a large one referred to by its offset.
 struct Note {
   static constexpr std::size_t room = 216;
   std::atomic<std::uint64_t> turn;  ///< number of the message, from 1; 0: none yet
@@ -18,8 +18,8 @@ struct Note {
 };
 static_assert(sizeof(Note) == 256, "four lines of the cache");
 
-/// Memory of a queue of notes that one side writes and the other reads, without locks: begins as zeros. The first line
-/// counts what was read; it is the reader's.
+/// Memory of a lock-free queue of notes with one writer and one reader: begins as zeros. The first line is the reader's
+/// counter of notes read.
 struct NoteRing {
   static constexpr std::uint64_t notes = 256;
   static constexpr std::size_t bytes = 64 + notes * sizeof(Note);
@@ -34,7 +34,7 @@ struct NoteRing {
 class NoteWriter {
  public:
   explicit NoteWriter(std::byte* memory) : memory_(memory) {}
-  /// `fill` writes all of the note but its turn; false when the reader is a whole ring behind.
+  /// `fill` writes all of the note but its turn; false if the ring is full.
   template <class F>
   bool write(F&& fill) {
     if (written_ - read_ == NoteRing::notes) {
@@ -49,7 +49,7 @@ class NoteWriter {
 
  private:
   std::byte* memory_;
-  std::uint64_t written_ = 0, read_ = 0;  ///< read_: as far as was looked
+  std::uint64_t written_ = 0, read_ = 0;  ///< read_: last known count
 };
 
 class NoteReader {

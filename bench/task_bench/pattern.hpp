@@ -33,7 +33,7 @@ struct Pattern {
   std::int64_t width = 4, steps = 4;
   std::int64_t radix = 3, period = 3;  ///< of nearest, spread, random_nearest; of spread and random_nearest
   double fraction = 0.25;              ///< of the neighbours that random_nearest keeps
-  std::int64_t graph = 0;              ///< its number among those that run side by side
+  std::int64_t graph = 0;              ///< its index among the concurrent ones
 
   /// Points that exist at a step: offset(t) to offset(t) + points(t) - 1.
   std::int64_t offset(std::int64_t step) const;
@@ -51,7 +51,7 @@ struct Pattern {
 
   std::int64_t tasks() const;
   std::int64_t dependencies() const;
-  /// What is wrong with the numbers; empty when nothing is.
+  /// Describes an invalid parameter; empty if there is none.
   std::string problem() const;
 };
 

@@ -15,7 +15,7 @@ namespace cambium::task_bench {
 
 namespace {
 
-/// What a point reads, and where it lies: own point `place`, or row ~place of those that come from others.
+/// Input of a point and its location: own point `place`, or row ~place of those from other ranks.
 struct Read {
   std::int64_t from, place;
 };
@@ -130,7 +130,8 @@ class PatternPhysics : public Physics {
 
   std::size_t bytes() const { return static_cast<std::size_t>(work_.output_bytes); }
 
-  /// What the step before made becomes `before`; rows that others read go out, those read here come in.
+  /// Makes the output of the previous step `before`; starts sending rows that others read and receiving those read
+  /// here.
   void begin_exchange(Graph& g, std::int64_t step) {
     std::swap(g.now, g.before);
     Rows& rows = rows_at(g, step);

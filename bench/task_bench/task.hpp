@@ -8,7 +8,7 @@
 
 namespace cambium::task_bench {
 
-/// What runs: graphs of one shape, side by side, one kernel.
+/// Workload: graphs of one shape, run concurrently, with one kernel.
 struct Work {
   std::vector<Pattern> graphs;
   Kernel kernel;
@@ -18,13 +18,13 @@ struct Work {
 using Bytes = std::span<const std::byte>;
 
 /// Checks every 16 bytes of every input, does the work, and writes (step, point) into every 16 bytes of the output.
-/// InternalError when an input is not of the point of the step before that the pattern says: a back end that is fast
-/// and wrong ends here. `made_from`: points of `inputs`, in their order.
+/// InternalError if an input is not of the expected point of the previous step: detects back ends that are fast and
+/// wrong. `made_from`: points of `inputs`, in their order.
 void run_task(const Work& work, const Pattern& graph, std::int64_t step, std::int64_t point,
               std::span<const std::int64_t> made_from, std::span<const Bytes> inputs, std::span<std::byte> output,
               Scratch& scratch);
 
-/// Contiguous points of equal number for every rank, as the published program deals them.
+/// Contiguous points in equal numbers for every rank, as assigned by the published program.
 struct Block {
   std::int64_t first = 0, end = 0;
 };

@@ -8,7 +8,7 @@ namespace cambium::task_bench {
 
 namespace {
 
-/// Tasks are numbered by step, then graph, then point: what becomes ready first then lies first.
+/// Tasks are numbered by step, then graph, then point, that is, in the order in which they become ready.
 class PatternGraph : public tasks::TaskGraph {
  public:
   PatternGraph(const Work& work, int ranks) : work_(work), ranks_(ranks) {
@@ -34,19 +34,15 @@ class PatternGraph : public tasks::TaskGraph {
     const Pattern& pattern = work_.graphs[task.graph];
     out.clear();
     for (const std::int64_t p : task.from)
-      out.push_back(first_[task.graph][task.step - 1] + p -
-                    pattern.offset(task.step - 1));
+      out.push_back(first_[task.graph][task.step - 1] + p - pattern.offset(task.step - 1));
   }
   std::size_t output_bytes(std::int64_t) const override { return static_cast<std::size_t>(work_.output_bytes); }
-  int home(std::int64_t t, int) const override {
-    return rank_of(of(t).point, work_.graphs[of(t).graph].width, ranks_);
-  }
+  int home(std::int64_t t, int) const override { return rank_of(of(t).point, work_.graphs[of(t).graph].width, ranks_); }
   /// Scratch is a thread's own: two steps of a point may run at once.
   void run(std::int64_t t, std::span<const tasks::Input> inputs, std::span<std::byte> output) const override {
     const Task& task = of(t);
     thread_local Scratch scratch;
-    run_task(work_, work_.graphs[task.graph], task.step, task.point, task.from, inputs,
-             output, scratch);
+    run_task(work_, work_.graphs[task.graph], task.step, task.point, task.from, inputs, output, scratch);
   }
 
   void set_iterations(std::int64_t iterations) { work_.kernel.iterations = iterations; }

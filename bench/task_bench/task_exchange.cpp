@@ -95,7 +95,7 @@ bool TaskExchange::give_back(int rank, std::int64_t task) {
   });
 }
 
-/// Head and value in one message; of a large value the head alone, and then the value from where it lies.
+/// Header and value in one message; for a large value only the header, and then the value in place.
 TaskExchange::Sent TaskExchange::send_message(int rank, std::int64_t task, std::span<const std::byte> value) {
   const Head head{task, std::ssize(value)};
   const bool straight = value.size() > most_with_head;
@@ -122,7 +122,7 @@ void TaskExchange::forget_gone() {
   }
 }
 
-/// Messages are rare where all ranks share memory: it is seldom worth looking for them, unless some are under way.
+/// Messages are rare if all ranks share memory: they are polled seldom, unless some are in flight.
 bool TaskExchange::messages_are_rare() {
   constexpr int seldom = 64;
   if (all_near_ && going_.empty() && leaving_.empty() && coming_.empty() && ++unanswered_ < seldom) return true;
@@ -130,10 +130,10 @@ bool TaskExchange::messages_are_rare() {
   return false;
 }
 
-/// The next message, if there is one; valid until this is called again. `placed`: its value comes by itself.
+/// The next message, if there is one; valid until the next call. `placed`: its value arrives separately.
 bool TaskExchange::receive_message(Arrival& arrival) {
   Posted& last = posted_[(next_posted_ + posted_.size() - 1) % posted_.size()];
-  if (last.request == MPI_REQUEST_NULL) post(last);  // what was used before
+  if (last.request == MPI_REQUEST_NULL) post(last);  // used before
   Posted& next = posted_[next_posted_];
   int there = 0, bytes = 0;
   MPI_Status status;

@@ -13,10 +13,9 @@
 
 namespace cambium::tasks {
 
-/// Values of tasks on their way between ranks: through memory that the ranks of a node share, small ones copied, large
-/// ones read where they lie; with messages between nodes and where that memory is full. Of a message with a large value
-/// the head goes first: the value then goes from where it lies to where it stays, while both ranks work. Every rank
-/// sends and receives from one thread.
+/// Exchange of task values between ranks: within a node through shared memory, small ones copied, large ones read in
+/// place; by messages between nodes and if that memory is full. For a large value the header is sent first: the value
+/// is then sent and received in place, while both ranks work. Every rank sends and receives from one thread.
 class TaskExchange {
  public:
   enum class Kind : std::uint32_t { copied, lent, returned, placed };
@@ -34,19 +33,18 @@ class TaskExchange {
   TaskExchange(const TaskExchange&) = delete;
   TaskExchange& operator=(const TaskExchange&) = delete;
 
-  /// Room for a value that ranks of the node shall read where it lies; null where there is none.
+  /// Memory for a value that ranks of the node read in place; null if there is none.
   std::byte* take_shared(std::size_t bytes) { return pool_ ? pool_->take(bytes) : nullptr; }
   void give_shared(std::byte* value, std::size_t bytes) { pool_->give(value, bytes); }
 
-  /// What became of a value that was to be sent. Lent: it stays until it is returned. No room: receive(), then try
-  /// again.
+  /// Outcome of sending a value. Lent: it must stay until it is returned. No room: receive(), then try again.
   enum class Sent { copied, lent, no_room };
   /// `in_shared`: the value came from take_shared(); it may be lent.
   Sent send(int rank, std::int64_t task, std::span<const std::byte> value, bool in_shared);
-  /// Gives back a value that was lent; false when there is no room.
+  /// Returns a value that was lent; false if there is no room.
   bool give_back(int rank, std::int64_t task);
-  /// Calls `use` with everything that has come; false when that was nothing. `room(bytes)` is where a large value is to
-  /// lie, which is then passed on as placed.
+  /// Calls `use` with everything that has arrived; false if there was nothing. `room(bytes)` returns the destination of
+  /// a large value, which is then passed on as placed.
   template <class Room, class Use>
   bool receive(Room&& room, Use&& use);
   /// Returns when everything sent has left.
@@ -60,7 +58,7 @@ class TaskExchange {
     std::vector<std::byte> message;
     MPI_Request request = MPI_REQUEST_NULL;
   };
-  /// A large value that leaves from where it lies, or comes to where it stays.
+  /// A large value that is sent from, or received into, its final memory.
   struct Straight {
     std::int64_t task = 0;
     std::byte* value = nullptr;
@@ -99,11 +97,11 @@ class TaskExchange {
   std::vector<int> near_place_;  ///< by rank; -1: not on this node
   std::byte* arena_ = nullptr;
   bool all_near_ = false;
-  int unanswered_ = 0;  ///< looks into the rings since messages were looked for
+  int unanswered_ = 0;  ///< polls of the rings since messages were last polled
   std::deque<Going> going_;
-  std::vector<Posted> posted_;              ///< in the order in which messages come to them
+  std::vector<Posted> posted_;              ///< in the order in which they match messages
   std::size_t next_posted_ = 0;             ///< the first that waits
-  std::vector<Straight> leaving_, coming_;  ///< large values under way
+  std::vector<Straight> leaving_, coming_;  ///< large values in flight
   std::int64_t messages_ = 0, bytes_ = 0;
 };
 

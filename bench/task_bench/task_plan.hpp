@@ -7,8 +7,8 @@
 
 namespace cambium::tasks {
 
-/// What one rank has to do of a graph, laid out so that running a task looks nothing up. Values are numbered: first
-/// those of own tasks, in the order of the graph, then those that come from other ranks.
+/// Work of one rank for a graph, laid out so that running a task needs no lookups. Values are numbered: first those of
+/// own tasks, in the order of the graph, then those received from other ranks.
 class TaskPlan {
  public:
   struct Value {
@@ -38,11 +38,11 @@ class TaskPlan {
   std::span<const int> ranks_of(std::uint32_t value) const {
     return {ranks_.data() + values_[value].first_rank, values_[value].ranks};
   }
-  /// Number of the value of a task; InternalError where this rank neither makes nor reads it.
+  /// Number of the value of a task; InternalError if this rank neither computes nor reads it.
   std::uint32_t value_of(std::int64_t task) const;
   bool knows(std::int64_t task) const;
   int home(std::int64_t task) const { return homes_[task]; }
-  /// Of all values that ranks send each other.
+  /// Size of the largest value sent between ranks.
   std::size_t largest_sent() const { return largest_sent_; }
 
  private:

@@ -11,7 +11,7 @@
 
 namespace cambium::tasks {
 
-/// Costs nothing where there is one thread.
+/// No-op if there is one thread.
 class TaskRun::Lock {
  public:
   explicit Lock(TaskRun& run) : mutex_(run.options_.threads > 1 ? &run.mutex_ : nullptr) {
@@ -36,7 +36,7 @@ TaskRun::TaskRun(const TaskGraph& graph, const Comm& comm, TaskRunOptions option
 
 /// Everything as before the first task; the barrier keeps values of this run from ranks that are still in the last one.
 void TaskRun::begin() {
-  for (std::uint32_t v = 0; v < plan_.own_tasks(); ++v)  // what was kept of the last run
+  for (std::uint32_t v = 0; v < plan_.own_tasks(); ++v)  // values kept from the last run
     if (states_[v].data) heap_.give(const_cast<std::byte*>(states_[v].data), plan_.value(v).bytes);
   for (std::uint32_t v = 0; v < plan_.values(); ++v)
     states_[v] = {nullptr, plan_.value(v).readers + plan_.value(v).ranks, false};
@@ -128,7 +128,7 @@ bool TaskRun::run_one(std::vector<Input>& inputs, const std::function<void()>& b
   return true;
 }
 
-/// What is too large to be copied into a note, and read elsewhere, is put where others can read it.
+/// A value too large for a note, and read elsewhere, is allocated in shared memory.
 std::byte* TaskRun::room_for(std::uint32_t own) {
   const auto& value = plan_.value(own);
   State& state = states_[own];
@@ -175,7 +175,8 @@ void TaskRun::drop_use(std::uint32_t v) {
   state.data = nullptr;
 }
 
-/// Sends what is to be sent. Where the way is full, what others sent is taken in first: they may wait for that.
+/// Sends pending values. If a queue is full, incoming messages are received first: their senders may be waiting for
+/// that.
 void TaskRun::deliver() {
   for (;;) {
     Errand errand{};
@@ -201,7 +202,7 @@ void TaskRun::deliver() {
       receive();
     const Lock lock(*this);
     if (sent == TaskExchange::Sent::lent)
-      ++lent_;  // what gives it back cannot have been received yet
+      ++lent_;  // its return cannot have been received yet
     else
       drop_use(errand.value);
   }

@@ -7,8 +7,8 @@
 
 namespace cambium::tasks {
 
-/// Memory for values that come and go: what was given back serves the next of the same size, rounded up to a power of
-/// two. Aligned to 64 bytes.
+/// Memory pool for short-lived values: returned memory is reused for the next value of the same size, rounded up to a
+/// power of two. Aligned to 64 bytes.
 class ValuePool {
  public:
   ValuePool() = default;  ///< grows as it must

@@ -4,19 +4,19 @@
 
 namespace cambium {
 
-/// Exit codes of the `cambium` program; the only place where they are numbered.
+/// Exit codes of the `cambium` program; defined only here.
 enum class ExitCode : int { done = 0, bad_input = 2, stopped_early = 3, numerical_failure = 4, internal_error = 70 };
 
-/// The user can mend this: deck, file, command line. The text says how. Ends the program with exit code 2.
+/// An error that the user can fix: deck, file, command line. The text explains how. Ends the program with exit code 2.
 class InputError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// The calculation broke (NaN force, lost atoms). The text says what, at which step, on which rank, where. Exit code 4.
+/// The calculation failed (NaN force, lost atoms). The text gives cause, step, rank and location. Exit code 4.
 class NumericalError : public std::runtime_error {
  public:
-  /// `elsewhere`: this rank only follows another one, whose message says more.
+  /// `elsewhere`: this rank only follows another one, whose message has the details.
   explicit NumericalError(const std::string& text, bool elsewhere = false)
       : std::runtime_error(text), elsewhere_(elsewhere) {}
   bool elsewhere() const { return elsewhere_; }

@@ -7,8 +7,8 @@
 
 namespace cambium {
 
-/// An InputError about one key of the deck, said as data: whoever made the type that throws it knows where its keys
-/// stand and puts file, line and path in front.
+/// InputError about one key of the deck, in structured form: the code that created the throwing type knows the location
+/// of its keys and prepends file, line and path.
 class KeyError : public InputError {
  public:
   /// `id`: stable, "md.timestep.range"; a literal that docs/errors.md lists. `key`: its path from the thrower's own

@@ -7,19 +7,20 @@ namespace cambium {
 struct MessageTotals {
   std::int64_t messages = 0;     ///< from this rank to one other
   std::int64_t collectives = 0;  ///< in which this rank took part
-  double sent = 0.0;             ///< B that this rank gave away; of a collective its own share
-  double received = 0.0;         ///< B that came for it, as its receives say; of a collective what all others gave
+  double sent = 0.0;             ///< B sent by this rank; for a collective its own contribution
+  double received = 0.0;         ///< B received, by the sizes of the receives; for a collective the contributions of
+                                 ///< all others
 };
 
-/// Counts messages of MPI that the calling thread makes while one of these lives; what ranks of a node read in each
-/// other's memory is none. Costs an addition for each call.
+/// Counts MPI messages of the calling thread during its lifetime. Reads of another rank's memory on the same node are
+/// not counted. Costs one addition per call.
 class MessageCount {
  public:
   MessageCount();
   ~MessageCount();
   MessageCount(const MessageCount&) = delete;
   MessageCount& operator=(const MessageCount&) = delete;
-  /// Since this one began; only meant for the thread that made it.
+  /// Since construction; only for the thread that constructed it.
   MessageTotals totals() const;
 
  private:

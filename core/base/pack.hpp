@@ -1,7 +1,8 @@
 #pragma once
-// One SIMD type: W numbers of type T with the operators of a number. A kernel takes the width of its execution space
-// (core/numerics/width.hpp): 1 on a device, where a pack is the number. Host packs use the compiler's vector types, for
-// the instruction set of their unit; the rest is in pack_avx512.hpp. CAMBIUM_FN: here and there, CAMBIUM_HF: host.
+// SIMD type: W values of type T with arithmetic operators. A kernel takes the width of its execution space
+// (core/numerics/width.hpp): 1 on a device, where a pack is a scalar. Host packs use the compiler's vector types for
+// the instruction set of their translation unit; the rest is in pack_avx512.hpp. CAMBIUM_FN: host and device,
+// CAMBIUM_HF: host.
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -16,7 +17,7 @@
 
 namespace cambium {
 
-/// Numbers of type T in one register of the instruction set this file is compiled for.
+/// Values of type T in one register of the instruction set this file is compiled for.
 template <class T>
 constexpr int native_width =
 #if defined(CAMBIUM_SCALAR_PACKS_ONLY)
@@ -253,7 +254,7 @@ struct Pack {
   }
   /// p[k] - from, of integers.
   CAMBIUM_HF static Pack load_difference(const int* p, int from) { return Ops::load_difference(p, from); }
-  /// table[index[k]] per lane; the second form takes indices stored as numbers (particle types).
+  /// table[index[k]] per lane; the second form takes indices stored as floating-point values (particle types).
   CAMBIUM_HF static Pack lookup(const T* table, const int* index) { return Ops::lookup(table, index); }
   CAMBIUM_HF static Pack lookup(const T* table, Pack index) { return Ops::lookup(table, index.v); }
   CAMBIUM_HF static Rows<Pack> gather_rows(const T* x, const int* index) {
@@ -292,7 +293,7 @@ struct Pack {
   CAMBIUM_HF friend Pack fma(Pack a, Pack b, Pack c) { return Ops::fma(a.v, b.v, c.v); }
   CAMBIUM_HF friend Pack min(Pack a, Pack b) { return Ops::min(a.v, b.v); }
   CAMBIUM_HF friend Pack max(Pack a, Pack b) { return Ops::max(a.v, b.v); }
-  /// 1/a, and 1/sqrt(a) to 1.5 units in the last place.
+  /// 1/a, and 1/sqrt(a) to 1.5 ulp.
   CAMBIUM_HF friend Pack reciprocal(Pack a) { return Ops::reciprocal(a.v); }
   CAMBIUM_HF friend Pack reciprocal_sqrt(Pack a) { return Ops::reciprocal_sqrt(a.v); }
   /// Writes the lanes of `m` one after the other, in precision U, and returns their number; up to W entries of `out`

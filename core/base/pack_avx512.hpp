@@ -1,5 +1,5 @@
 #pragma once
-// AVX-512 forms of what the compiler's vector types cannot say. Included by pack.hpp only.
+// AVX-512 implementations that the compiler's vector types cannot express. Included by pack.hpp only.
 // Zero-masked intrinsics with a full mask compile to the plain instruction; the unmasked ones of g++ 12 start from an
 // undefined register, of which the compiler then warns wherever they are inlined.
 #include <immintrin.h>
@@ -20,7 +20,7 @@ struct PackMask<double, 8> {
   CAMBIUM_HF PackMask operator!() const { return {static_cast<__mmask8>(~bits)}; }
   CAMBIUM_HF friend int count(PackMask m) { return __builtin_popcount(m.bits); }
   CAMBIUM_HF friend bool any(PackMask m) { return m.bits != 0; }
-  // Compress in the register, then store it whole: compressing into memory is microcoded on AMD cores.
+  // Compress in the register, then store all of it: compressing into memory is microcoded on AMD CPUs.
   CAMBIUM_HF friend int compress_store(int* out, const int* in, PackMask m) {
     const __m256i v = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(in));
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(out), _mm256_maskz_compress_epi32(m.bits, v));

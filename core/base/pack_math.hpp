@@ -40,7 +40,7 @@ struct TanhFormat;
 template <>
 struct TanhFormat<double> {
   using Integer = std::int64_t;
-  static constexpr double saturated = 20.0;    // 1 - tanh is below half a unit in the last place
+  static constexpr double saturated = 20.0;    // 1 - tanh is below 0.5 ulp
   static constexpr double shifter = 0x1.8p52;  // adding it rounds to an integer, kept in the low bits
   static constexpr double ln2_high = 0x1.62e42fefa0000p-1, ln2_low = 0x1.cf79abc9e3b3ap-40;
   static constexpr int exponent_shift = 52, bias = 1023;
@@ -74,7 +74,7 @@ constexpr InverseFactorials<T> inverse_factorials{};
 }  // namespace detail
 
 /// Hyperbolic tangent, (e^2|x| - 1) / (e^2|x| + 1) with the sign of x. With 2|x| = n ln 2 + r, |r| <= ln 2 / 2, the
-/// numerator is 2^n (e^r - 1) + (2^n - 1), in which nothing cancels. Error below 3 units in the last place.
+/// numerator is 2^n (e^r - 1) + (2^n - 1), without cancellation. Error below 3 ulp.
 template <class T, int W>
 CAMBIUM_FN Pack<T, W> tanh(Pack<T, W> x) {
   using F = detail::TanhFormat<T>;
@@ -102,9 +102,8 @@ CAMBIUM_FN Pack<T, W> tanh(Pack<T, W> x) {
   return __builtin_bit_cast(Result, __builtin_bit_cast(Ints, t) | sign);
 }
 
-/// e^x within 1.1 units in the last place for -708 < x < 709.7; 0 below, infinite above. With x = n ln 2 + r,
-/// |r| <= ln 2 / 2, e^r is a polynomial of degree 11 with least largest relative error (3.6e-18), found by Remez'
-/// exchange.
+/// e^x within 1.1 ulp for -708 < x < 709.7; 0 below, infinite above. With x = n ln 2 + r, |r| <= ln 2 / 2, e^r is a
+/// polynomial of degree 11 with minimal maximum relative error (3.6e-18), from the Remez exchange algorithm.
 template <int W>
 requires(W > 1) CAMBIUM_FN Pack<double, W> exp(Pack<double, W> x) {
   using F = detail::TanhFormat<double>;
@@ -127,7 +126,7 @@ requires(W > 1) CAMBIUM_FN Pack<double, W> exp(Pack<double, W> x) {
   return keep(lowest < x, select(highest < x, P(HUGE_VAL), e));
 }
 #else
-// Beside a device's compiler, whose front end does not know these vector types well enough: number by number.
+// Fallback for device compilers, whose front end lacks support for these vector types: lane by lane.
 template <class T, int W>
 requires(W > 1) CAMBIUM_HF Pack<T, W> exp(Pack<T, W> x) {
   T lanes[W];

@@ -58,7 +58,7 @@ std::string openblas_core_for(const std::string& vendor, const std::string& flag
   return has("avx2") && has("fma") ? "HASWELL" : "";
 }
 
-/// The same on this processor.
+/// The same on this CPU.
 static std::string preferred_openblas_core(std::string core) {
   std::transform(core.begin(), core.end(), core.begin(), [](unsigned char c) { return std::toupper(c); });
   return openblas_core_for(cpu_field("vendor_id"), cpu_field("flags"), core);
@@ -69,7 +69,7 @@ static F symbol(const char* name) {
   return reinterpret_cast<F>(dlsym(RTLD_DEFAULT, name));
 }
 
-/// As openblas_get_parallel() numbers them.
+/// Values of openblas_get_parallel().
 enum class BlasKind { sequential, own_threads, on_openmp };
 
 static BlasKind blas_kind() {
@@ -108,17 +108,17 @@ BlasInfo blas_info() {
   return info;
 }
 
-/// Threads of the BLAS and of OpenMP for each rank. False where the BLAS started others as it was loaded.
+/// Threads of the BLAS and of OpenMP per rank. False if the BLAS started others when it was loaded.
 static bool set_threads(int threads) {
-  setenv("OMP_NUM_THREADS", std::to_string(threads).c_str(), 1);  // for what is loaded or started later
+  setenv("OMP_NUM_THREADS", std::to_string(threads).c_str(), 1);  // for libraries loaded or programs started later
   if (blas_kind() == BlasKind::own_threads && blas_info().threads > threads) return false;
   if (const auto set = symbol<void (*)(int)>("openblas_set_num_threads")) set(threads);
   if (const auto set = symbol<void (*)(int)>("omp_set_num_threads")) set(threads);
   return true;
 }
 
-/// Threads that the user left open, 0 where there are none to be set. An OpenBLAS on OpenMP does not read its own
-/// variable, and goes by OpenMP's number at each call.
+/// Number of threads to set; 0 if the user has set it. An OpenBLAS on OpenMP ignores its own variable, and uses
+/// OpenMP's number at each call.
 static int open_threads() {
   if (std::getenv("OMP_NUM_THREADS")) return 0;
   const char* const of_blas = std::getenv("OPENBLAS_NUM_THREADS");
@@ -126,7 +126,7 @@ static int open_threads() {
   return blas_kind() == BlasKind::on_openmp ? std::max(std::atoi(of_blas), 0) : 0;
 }
 
-/// The kernels that are wanted here. False where OpenBLAS took others as it was loaded.
+/// The preferred kernels. False if OpenBLAS selected others when it was loaded.
 static bool set_blas_core() {
   const auto config = symbol<const char* (*)()>("openblas_get_config");
   const std::string own = blas_info().core, core = own.empty() ? "" : preferred_openblas_core(own);
@@ -153,10 +153,10 @@ void apply_platform_settings(char** argv) {
   const bool core_is_set = !wants_core || set_blas_core();
   if (threads_are_set && core_is_set) return;
   setenv("CAMBIUM_RESTARTED", "1", 1);
-  execv("/proc/self/exe", argv);  // on failure the program simply goes on; the banner will warn
+  execv("/proc/self/exe", argv);  // on failure the program simply continues; the banner will warn
 }
 
-/// True if the system gives so many bytes of addresses in pieces of this size.
+/// True if the system provides this many pieces of address space of this size.
 static bool can_map(std::size_t piece, int pieces) {
   std::vector<void*> taken;
   for (int k = 0; k < pieces; ++k) {

@@ -8,7 +8,7 @@ namespace cambium {
 
 namespace {
 
-/// Written by begin() and end() only; the flag of the thread is looked at where there is one.
+/// Written by begin() and end() only; the thread-local flag is checked only if it is set.
 Recorder* at_work = nullptr;
 thread_local bool recorded_thread = false;
 
@@ -70,7 +70,7 @@ double Recorder::charge() {
   return now;
 }
 
-/// Looks where a name of this address stood before; what stands there now is compared, since addresses are used again.
+/// Tries the row last found for a name at this address; its name is compared, since addresses are reused.
 std::size_t Recorder::row_of(std::string_view name, WorkKind kind, int word) {
   const auto address = reinterpret_cast<std::uintptr_t>(name.data());
   std::size_t& recent = recent_[(address / 8 + static_cast<std::size_t>(section_) * 67) % recent_.size()];

@@ -10,7 +10,7 @@
 
 namespace cambium {
 
-/// Kinds of time of a program, by the part of the machine that is at work.
+/// Kinds of time of a program, by the part of the machine in use.
 enum class WorkKind : unsigned char {
   matrix,          ///< products of matrices, factorizations
   elementwise,     ///< vector unit: one result for each element
@@ -25,20 +25,20 @@ constexpr int work_kinds = 8;
 /// "matrix", "elementwise", ...
 const char* name_of(WorkKind kind);
 
-/// Cost of a piece of work, counted and not measured; 0 where it is not known.
+/// Cost of a piece of work, counted and not measured; 0 if unknown.
 struct Amount {
   double flops = 0.0, bytes = 0.0;  ///< bytes: that must pass memory, the network or the file system at least
   int word = 8;                     ///< bytes of a number: the roofs of 4 and 8 differ
 };
 
-/// Regions of one thread while a profile is taken: how often, how long without what lies inside, which amounts.
-/// Regions nest; time in none of them is idle.
+/// Regions of one thread during profiling: number of calls, time without nested regions, amounts of work. Regions nest;
+/// time outside any region is idle.
 class Recorder {
  public:
   struct Row {
     std::string section, name;  ///< section: that of Timing around it, "" outside
     WorkKind kind;
-    int word;  ///< what is done in double and in float are two rows
+    int word;  ///< work in double and in float gives two rows
     std::int64_t calls = 0;
     double seconds = 0.0;  ///< without the regions inside
     double flops = 0.0, bytes = 0.0;
@@ -48,20 +48,20 @@ class Recorder {
     double start, seconds;  ///< from begin(); with the regions inside
   };
 
-  /// `most_events`: of the trace; later ones are counted in the rows alone.
+  /// `most_events`: of the trace; later ones are counted in the rows only.
   explicit Recorder(std::size_t most_events);
   ~Recorder();
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
 
-  /// The calling thread's regions from here to end(). std::logic_error where another recorder is at work.
+  /// Records the calling thread's regions from here to end(). std::logic_error if another recorder is active.
   void begin();
   void end();
 
   void enter(std::string_view name, WorkKind kind, const Amount& amount = {}, bool closed = false);
   void enter_section(std::string_view name);
   void leave();
-  /// Adds to what the innermost region amounts to.
+  /// Adds to the amounts of the innermost region.
   void add(const Amount& amount);
   /// True in a region whose inside is not to be recorded, such as a product that is a kernel on some back ends.
   bool closed() const { return !stack_.empty() && stack_.back().closed; }
@@ -92,7 +92,7 @@ class Recorder {
 
   std::vector<Row> rows_;
   std::vector<std::string> sections_{""};
-  std::vector<std::array<Names, 2>> names_{1};  ///< of each section: of numbers of 8 bytes, of fewer
+  std::vector<std::array<Names, 2>> names_{1};  ///< per section: for values of 8 bytes, and for narrower ones
   std::array<std::size_t, 256> recent_{};       ///< row + 1 of names by their address: most are literals
   std::vector<Frame> stack_;
   std::vector<Event> events_;
@@ -105,25 +105,25 @@ class Recorder {
 /// That which records the calling thread; null when nothing does, which is the usual case and costs one test.
 Recorder* recorder();
 
-/// Interface that tells a recorder of regions that other libraries run through (kernels, operators): called with true
-/// as a recorder begins and with false as it ends. For the whole program.
+/// Registers regions of other libraries (kernels, operators): `source` is called with true when a recorder begins and
+/// with false when it ends. For the entire program.
 void add_region_source(std::function<void(bool)> source);
 
-/// Who is told of sections of Timing, whether or not a profile is taken; nobody where they are null.
+/// Callbacks for sections of Timing, called whether or not a profile is taken; unused if null.
 struct SectionListener {
   void (*enter)(std::string_view name) = nullptr;
   void (*leave)() = nullptr;
 };
 SectionListener& section_listener();
 
-/// Records its own life as a region; what lies inside is recorded, too.
+/// Records its own lifetime as a region; nested regions are recorded, too.
 class Region {
  public:
   Region(std::string_view name, WorkKind kind, const Amount& amount = {}) : Region(name, kind, amount, false) {}
   ~Region() {
     if (recorder_) recorder_->leave();
   }
-  /// For what is known only when the work is done.
+  /// For amounts known only when the work is done.
   void add(const Amount& amount) const {
     if (recorder_) recorder_->add(amount);
   }
@@ -140,7 +140,7 @@ class Region {
   Recorder* recorder_;
 };
 
-/// A region whose inside is not looked at: a kernel with the amounts that its shape says.
+/// Region whose interior is not recorded: a kernel with the amounts given by its shape.
 class KernelRegion : public Region {
  public:
   KernelRegion(std::string_view name, WorkKind kind, const Amount& amount = {}) : Region(name, kind, amount, true) {}

@@ -5,8 +5,8 @@
 namespace cambium {
 
 enum class DType : std::uint8_t { f64, f32, bf16, i64, i32, u32, i8, u8 };
-/// The numbers that a computation works with: what a deck asks for with `precision`. A key offers those that its type
-/// has. bfloat16: factors of products are rounded to it; sums, and weights that are stored, are float32.
+/// Floating-point format of a computation, set in a deck by `precision`. A key offers the formats that its type
+/// supports. bfloat16: factors of products are rounded to it; sums and stored weights are float32.
 enum class Precision : std::uint8_t { float64, float32, bfloat16 };
 enum class Space : std::uint8_t { host, device };
 

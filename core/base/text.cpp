@@ -40,7 +40,7 @@ std::optional<std::string> nearest(std::string_view word, std::span<const std::s
   int best_distance = allowed + 1;
   for (const auto& candidate : candidates) {
     const int distance = edit_distance(word, candidate);
-    // A one-letter word is one edit away from every other one: that is no likeness.
+    // A one-letter word is one edit away from every other one, which is not a similarity.
     if (distance < best_distance && distance < static_cast<int>(std::max(word.size(), candidate.size()))) {
       best_distance = distance;
       best = candidate;

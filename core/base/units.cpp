@@ -27,7 +27,7 @@ struct Named {
 using constants::avogadro, constants::elementary_charge, constants::joule_per_hartree;
 constexpr double dalton = 1e-3 / avogadro;  // kg; makes g/mol and amu one unit (the CODATA value differs by 3e-10)
 
-// The first name of a unit is the one shown in the documentation; the others are spellings that people type.
+// The first name of a unit is the one shown in the documentation; the others are common spellings.
 constexpr Named table[] = {{"angstrom", length, 1e-10},
                            {"Å", length, 1e-10},
                            {"Å", length, 1e-10},
@@ -205,7 +205,7 @@ class UnitParser {
   }
 
   static std::string unknown(std::string_view name) {
-    // Other words for units of time: by its letters alone 'min' is nearest to MiB.
+    // Other words for units of time: by edit distance 'min' would be nearest to MiB.
     static constexpr std::pair<std::string_view, const char*> words[] = {
         {"min", "minute"}, {"mins", "minute"}, {"minutes", "minute"}, {"h", "hour"},   {"hr", "hour"},
         {"hrs", "hour"},   {"hours", "hour"},  {"d", "day"},          {"days", "day"}, {"sec", "s"},

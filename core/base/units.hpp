@@ -34,13 +34,14 @@ Unit operator/(Unit a, Unit b);
 Unit power(Unit a, int n);
 
 /// Reads a product, quotient or power of known units: "eV/angstrom^3", "1/ps", "K", "J/(kg K)", "" (a pure number).
-/// On failure returns none and, where `problem` is given, says why ("there is no unit 'pss'; did you mean 'ps'?").
+/// On failure returns none and, if `problem` is given, sets it to the reason ("there is no unit 'pss'; did you mean
+/// 'ps'?").
 std::optional<Unit> parse_unit(std::string_view text, std::string* problem = nullptr);
 
 /// The same for units written in the code; throws InternalError.
 Unit unit_of(std::string_view text);
 
-/// One known name, without operators; none when there is no such unit.
+/// One known name, without operators; none if there is no such unit.
 std::optional<Unit> find_unit(std::string_view name);
 
 /// Names of all known units, in the order of the table.
@@ -50,7 +51,7 @@ const std::vector<std::string>& unit_names();
 /// Throws InputError when the two measure different quantities.
 double conversion(std::string_view from, std::string_view to);
 
-/// A value in `from` as one in `to`, correctly rounded where the two differ by a power of ten: 14 1/nm is 1.4
+/// Converts a value from `from` to `to`, correctly rounded if the two differ by a power of ten: 14 1/nm is 1.4
 /// 1/angstrom.
 double convert(double value, std::string_view from, std::string_view to);
 

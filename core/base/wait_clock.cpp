@@ -5,7 +5,7 @@
 namespace cambium {
 namespace {
 
-int clocks = 0;  ///< of all threads; the thread's own are looked at where there is one
+int clocks = 0;  ///< of all threads; the thread's own are checked only if there are any
 thread_local int own_clocks = 0;
 thread_local double waited = 0.0;
 thread_local bool in_a_wait = false;

@@ -2,23 +2,23 @@
 
 namespace cambium {
 
-/// The seconds that a thread spends in messages and in waiting for other ranks, counted while one of these lives: what
-/// is left of the wall time is its own work. Costs two looks at the clock for each call of MPI.
+/// Seconds that a thread spends in messages and waiting for other ranks during the lifetime of this object; the rest of
+/// the wall time is its own work. Costs two clock reads per MPI call.
 class WaitClock {
  public:
   WaitClock();
   ~WaitClock();
   WaitClock(const WaitClock&) = delete;
   WaitClock& operator=(const WaitClock&) = delete;
-  /// Since this one began; only meant for the thread that made it.
+  /// Since construction; only for the thread that constructed it.
   double seconds() const;
 
  private:
   double start_;
 };
 
-/// Counts its own life as waiting, where a WaitClock of the calling thread lives; of nested ones the outer counts. Two
-/// tests where none lives.
+/// Counts its own lifetime as waiting, if the calling thread has a WaitClock; of nested ones the outer counts. Two
+/// tests if it has none.
 class Waiting {
  public:
   Waiting();

@@ -8,10 +8,10 @@
 
 namespace cambium::lowp {
 
-/// A stream that is not what lossy_encode() wrote: cut off, changed, or something else.
+/// A stream not written by lossy_encode(): truncated, changed, or something else.
 struct DamagedStream {};
 
-/// Appends numbers, as they lie in memory, to a byte array.
+/// Appends values in their memory representation to a byte array.
 class ByteWriter {
  public:
   template <class T>
@@ -35,7 +35,7 @@ class ByteWriter {
   std::vector<std::byte> bytes_;
 };
 
-/// Takes them out again; throws DamagedStream where there are none left.
+/// Reads them back; throws DamagedStream at the end of the data.
 class ByteReader {
  public:
   explicit ByteReader(std::span<const std::byte> bytes) : rest_(bytes) {}

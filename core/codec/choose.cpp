@@ -8,14 +8,15 @@ namespace cambium::lowp {
 namespace {
 
 constexpr int block_axes = FieldShape::dimensions;
-/// Fields of more values are judged by blocks with as many together.
+/// Larger fields are evaluated on blocks with this many values in total.
 constexpr std::int64_t sampled_values = 1 << 13, block_values = 1 << 10;
 
 template <class T>
 struct SampleBlock {
   FieldShape shape;
   std::vector<T> values;
-  std::array<std::int64_t, block_axes> before{};  ///< values along each axis that are there for the others' prediction
+  std::array<std::int64_t, block_axes> before{};  ///< values along each axis that are included for the prediction of
+                                                  ///< others
 
   std::int64_t judged() const {
     std::int64_t n = 1;
@@ -104,7 +105,7 @@ double bits_of(std::span<const std::uint16_t> codes) {
   return bits;
 }
 
-/// Of each block its plan, which serves all level bounds.
+/// The plan of each block, which serves all level bounds.
 template <class T>
 std::vector<InterpolationPlan> plans_of(const std::vector<SampleBlock<T>>& blocks, double bound) {
   std::vector<InterpolationPlan> out;
@@ -172,7 +173,7 @@ class Differences {
   std::vector<Rounded<T>> rounded_;
 };
 
-/// The field is encoded whole only with what promises a gain.
+/// Only forms that promise this gain are tried on the entire field.
 constexpr double clearly = 0.99;
 
 bool shorter(double one, double other) { return one < clearly * other; }
@@ -220,7 +221,7 @@ Choice<LorenzoCoding> choose_differences(const T* field, const FieldShape& shape
       if (coding != best) attempt(coding);
     }
   }
-  // What is exactly zero stays so.
+  // Exact zeros stay exact.
   const bool with_zeros = std::find(field, field + shape.elements, T(0)) != field + shape.elements;
   for (std::uint8_t shift = 1; shift < LorenzoCoding::shifts && !with_zeros; ++shift) {
     differences.round(shift);

@@ -4,12 +4,12 @@
 
 namespace cambium::lowp {
 
-/// The form of a predictor whose codes have the fewest bits by their frequencies, of the field itself where it is small
-/// (`judged_whole`), else of blocks spread over it; beside the usual form, Coding{}.
+/// Form of a predictor whose codes have the fewest bits by their frequencies, counted on the entire field if it is
+/// small (`judged_whole`), else on blocks spread over it; compared with the usual form, Coding{}.
 template <class Coding>
 struct Choice {
   Coding coding;
-  double bits = 0.0, usual_bits = 0.0;  ///< for each value, of the form and of the usual one
+  double bits = 0.0, usual_bits = 0.0;  ///< per value, of this form and of the usual one
 };
 
 bool judged_whole(const FieldShape& shape);

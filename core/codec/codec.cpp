@@ -17,8 +17,8 @@ namespace {
 
 // Stream: magic, version, bytes per value, method, rank (one byte each after the magic), bound, extents, length of the
 // payload, payload by Zstandard (packed.hpp). The payload of method `exact` is the array with the bytes of equal rank
-// side by side. Of the others the first bytes say what was chosen (choose.hpp), but for `interpolation`, which is read
-// alone, and `lorenzo`, the usual form of `differences`.
+// next to each other. For the others the first bytes give the chosen form (choose.hpp), except `interpolation`, which
+// is only read, and `lorenzo`, the usual form of `differences`.
 constexpr std::array<char, 4> magic{'C', 'L', 'S', 'Y'};
 constexpr std::uint8_t version = 1;
 enum Method : std::uint8_t { exact = 0, interpolation = 1, lorenzo = 2, zfp = 3, graded = 4, differences = 5 };
@@ -29,7 +29,7 @@ std::int64_t product(std::span<const std::int64_t> shape) {
   return n;
 }
 
-/// Largest minus smallest finite value; 0 where there are none, or where it is no finite number.
+/// Largest minus smallest finite value; 0 if there are none, or if it overflows.
 template <class T>
 double range_of(std::span<const T> values) {
   T low = std::numeric_limits<T>::infinity(), high = -low;
@@ -39,7 +39,7 @@ double range_of(std::span<const T> values) {
   return std::isfinite(range) ? range : 0.0;
 }
 
-/// Byte k of every value together: exponents are alike, and Zstandard sees it.
+/// Groups byte k of all values: exponents are alike, which Zstandard exploits.
 std::vector<std::byte> by_rank(std::span<const std::byte> bytes, std::size_t width, bool back) {
   std::vector<std::byte> out(bytes.size());
   const std::size_t n = bytes.size() / width;
@@ -99,14 +99,14 @@ std::vector<std::byte> header(std::span<const std::int64_t> shape, double bound,
 
 /// Ratio from which almost exact anchors are tried, in fields of few values and in others.
 constexpr double anchors_pay_from = 256, anchors_of_few_from = 64;
-/// Bits per value below which frequencies of codes do not tell the length of a stream: Zstandard makes more of runs.
+/// Bits per value below which code frequencies do not predict the stream length: Zstandard compresses runs further.
 constexpr double of_runs = 0.8;
-/// Below so many bits per value a gain on samples counts from this share on: coarse levels, which samples lack, weigh
-/// more there.
+/// Below this many bits per value, a smaller gain on samples suffices: coarse levels, which samples lack, weigh more
+/// there.
 constexpr double few_bits = 2.5, counts_from = 0.975;
 /// A field of fewer values is encoded in each form that may be the shortest.
 constexpr std::int64_t few_values = 1 << 16;
-/// Differences of more bits than those of a stream that is there, by this factor, are not encoded.
+/// Differences with this many times the bits of the existing stream are not encoded.
 constexpr double worth_a_try = 1.25;
 
 /// The shortest of the streams that were tried. `mean`: the bound was chosen for a mean error, which level bounds
@@ -228,7 +228,7 @@ std::int64_t LossyInfo::elements() const { return product(shape); }
 
 template <class T>
 double psnr(std::span<const T> original, std::span<const T> decoded) {
-  // Squares of differences in units of the largest: those of tiny numbers would vanish, those of huge ones overflow.
+  // Squared differences in units of the largest: tiny ones would underflow, huge ones overflow.
   double most = 0.0, sum = 0.0;
   std::size_t n = 0;
   const auto difference = [&](std::size_t k) {
@@ -274,8 +274,8 @@ double absolute_bound(std::span<const T> values, std::span<const std::int64_t> s
   if (decibels) return bound_for_psnr(values, shape, bound.value, predictor);
   const double range = range_of(values), absolute = bound.value * range;
   if (!std::isfinite(absolute)) return 0.0;
-  // A product of a few of the smallest numbers is rounded to a whole number of them, up as well as down: 6.87 of them
-  // to 7, which is beyond what was asked for.
+  // The product of a few of the smallest subnormals is rounded to an integer multiple, up as well as down: 6.87 becomes
+  // 7, which is beyond the requested bound.
   return range > 0.0 && absolute / range > bound.value ? std::nextafter(absolute, 0.0) : absolute;
 }
 
@@ -315,7 +315,7 @@ void lossy_decode(std::span<const std::byte> bytes, std::span<T> values) try {
   if (h.info.bytes_per_value != sizeof(T) || h.info.elements() != std::ssize(values))
     throw InputError(fmt::format("the compressed array has {} values of {} bytes, expected {} of {} bytes",
                                  h.info.elements(), h.info.bytes_per_value, values.size(), sizeof(T)));
-  // For each value at most its place, itself, a large difference and a code; and the lengths of the codes.
+  // Per value at most its index, itself, a large difference and a code; and the code lengths.
   constexpr std::uint64_t beside_a_value = 16, beside_all = 1 << 20;
   if (h.length > values.size() * (sizeof(T) + beside_a_value) + beside_all) throw DamagedStream{};
   const auto before = bytes.first(bytes.size() - in.rest().size());

@@ -6,43 +6,43 @@
 
 namespace cambium::lowp {
 
-/// How far a decoded value may lie from the original: `value`, or `value` times the range (largest minus smallest
-/// finite value) of the array that is encoded; or, psnr, as far as the ratio of range to root mean squared error
-/// allows, `value` in decibels: 20 log10 of it.
+/// Error bound of decoded values: `value`, or `value` times the range (largest minus smallest finite value) of the
+/// encoded array; or, for psnr, the ratio of range to root mean squared error, with `value` in decibels: 20 log10 of
+/// it.
 struct LossyBound {
   enum class Kind { absolute, relative, psnr };
   Kind kind = Kind::relative;
   double value = 1e-3;
-  bool mean = false;  ///< the mean error at this bound must not depend on what makes the stream shortest
+  bool mean = false;  ///< the mean error at this bound must not depend on the form that makes the stream shortest
 };
 
 /// Predictor of a value from those before it. Each is tried in its usual form and in the one (level bounds of
 /// interpolation, orders of Lorenzo's differences) whose codes on this field, or on blocks of it, have the fewest bits;
-/// `automatic` encodes with both predictors and keeps the shortest stream. `zfp`: no prediction but ZFP's transform of
-/// blocks, with the values beyond the bound beside it.
+/// `automatic` encodes with both predictors and keeps the shortest stream. `zfp`: no prediction but ZFP's block
+/// transform, with the values beyond the bound stored in addition.
 enum class LossyPredictor { automatic, interpolation, lorenzo, zfp };
 
-/// Encodes a row-major array of float or double so that every finite value comes back within the bound, and every other
-/// value (infinite, not a number) as it is, bit for bit. Whatever the array holds, |x - x'| <= bound holds for each
-/// element: values for which arithmetic cannot promise it are stored whole. The same bytes on every machine of the same
-/// byte order. InputError when the bound is not a positive number, or for zfp in a build without it. Quantisation codes
-/// are packed by Huffman's code and Zstandard; a checksum covers every byte.
+/// Encodes a row-major array of float or double. Every finite value is restored within the bound, every other value
+/// (infinite, NaN) bitwise. |x - x'| <= bound holds for each element of any array: values for which arithmetic cannot
+/// guarantee it are stored uncompressed. The bytes are the same on every machine of the same byte order. InputError if
+/// the bound is not a positive number, or for zfp in a build without it. Quantisation codes are packed by Huffman
+/// coding and Zstandard; a checksum covers every byte.
 template <class T>
 std::vector<std::byte> lossy_encode(std::span<const T> values, std::span<const std::int64_t> shape, LossyBound bound,
                                     LossyPredictor predictor = LossyPredictor::automatic);
 
-/// 20 log10(range / root mean squared error) of the finite values; infinite where no value differs.
+/// 20 log10(range / root mean squared error) of the finite values; infinite if no value differs.
 template <class T>
 double psnr(std::span<const T> original, std::span<const T> decoded);
 
-/// The absolute bound, to some hundredths of a decibel the largest one, at which the array comes back with a PSNR of at
-/// least `decibel`; 0 where only exact storage does.
+/// The absolute bound, to some hundredths of a decibel the largest one, that gives a PSNR of at least `decibel`; 0 if
+/// only exact storage does.
 template <class T>
 double bound_for_psnr(std::span<const T> values, std::span<const std::int64_t> shape, double decibel,
                       LossyPredictor predictor);
 
-/// Meaning of `bound` for this array, as an absolute bound (psnr: a search); 0 asks for exact storage: a constant
-/// array, or one without a finite value. InputError when it is not a positive number.
+/// Converts `bound` to an absolute bound for this array (psnr: by a search); 0 requests exact storage: a constant
+/// array, or one without a finite value. InputError if it is not a positive number.
 template <class T>
 double absolute_bound(std::span<const T> values, std::span<const std::int64_t> shape, LossyBound bound,
                       LossyPredictor predictor);
@@ -56,7 +56,7 @@ struct LossyInfo {
   std::int64_t elements() const;
 };
 
-/// InputError when `bytes` does not begin with an encoded array.
+/// InputError if `bytes` does not begin with an encoded array.
 LossyInfo lossy_info(std::span<const std::byte> bytes);
 
 /// Decodes into `values`, which must have the type and number of elements that lossy_info() names. InputError when not,

@@ -115,7 +115,7 @@ std::vector<std::uint8_t> get_lengths(ByteReader& in) {
   return length;
 }
 
-/// Codes one after the other, the first bit of each in the highest free bit.
+/// Concatenates codes, most significant bit first.
 std::vector<std::uint8_t> write_bits(std::span<const std::uint16_t> symbols, const std::vector<std::uint32_t>& code,
                                      const std::vector<std::uint8_t>& length, std::uint64_t bits) {
   std::vector<std::uint8_t> out((bits + 7) / 8 + 8);
@@ -235,7 +235,7 @@ void huffman_decode(ByteReader& in, std::span<std::uint16_t> symbols) {
     left[k] = p.size();
   }
   if (!symbols.empty() && decoder.canonical.order.empty()) throw DamagedStream{};
-  // Two symbols of up to 24 bits fit what a reader holds after fill(): at least 56 bits.
+  // Two symbols of up to 24 bits fit the content of a reader after fill(): at least 56 bits.
   const auto together = left[streams - 1] / 2;
   for (std::size_t i = 0; i < together; ++i)
     for (int k = 0; k < streams; ++k) {

@@ -7,8 +7,8 @@
 namespace cambium::lowp {
 
 /// Writes symbols with a prefix code that is optimal for their frequencies among codes of at most 24 bits (Huffman's,
-/// flattened where it would be longer), in canonical form, so that only the lengths are stored. Four interleaved
-/// streams: the decoder follows them at once.
+/// flattened if it would be longer), in canonical form, so that only the lengths are stored. Four interleaved streams,
+/// decoded in parallel.
 void huffman_encode(std::span<const std::uint16_t> symbols, ByteWriter& out);
 
 /// Fills `symbols`; throws DamagedStream.

@@ -23,8 +23,8 @@ constexpr Grades grades[LevelBounds::choices] = {{1.25, 2.0}, {1.0, 1.0},     {1
 constexpr double anchor_factor = 64.0;
 constexpr int weight_steps = 8192;  // a weight, from -1 to 2, in two bytes
 
-/// Points of one level that lie between others along the dimensions of `set`, row by row: visit(first point, index of
-/// it, number of points).
+/// Points of one level that are between others along the dimensions of `set`, row by row: visit(first point, its index,
+/// number of points).
 template <class Visit>
 void for_each_row(const FieldShape& shape, std::int64_t s, unsigned set, Visit&& visit) {
   std::array<std::int64_t, dims> from;
@@ -117,15 +117,15 @@ void traverse(T* field, const FieldShape& shape, const InterpolationPlan& plan, 
 }
 
 /// Errors of linear (d) and cubic (4 + d) interpolation along each dimension at the same points, empty for dimensions
-/// along which these do not lie between others.
+/// along which these are not between others.
 using Errors = std::array<std::vector<double>, 2 * dims>;
 
-/// Means of products of errors, each point counted by its weight; of the lower triangle, of errors that are there.
+/// Weighted means of products of errors; lower triangle, of available errors.
 struct Moments {
   double mean[2 * dims][2 * dims] = {};
 };
 
-/// Sum over k < n of term(k), in lanes that a processor adds at once.
+/// Sum over k < n of term(k), in SIMD lanes.
 template <class Term>
 double sum_of(std::size_t n, Term&& term) {
   constexpr std::size_t lanes = 8;
@@ -156,7 +156,7 @@ Moments moments_of(const Errors& errors, const std::vector<int>& chosen, const s
   return m;
 }
 
-/// Leaves out points at which an error is no number or huge.
+/// Leaves out points at which an error is NaN or huge.
 void keep_usable(Errors& errors, std::size_t n) {
   constexpr double huge = 1e150;
   std::vector<char> usable(n, 1);
@@ -203,8 +203,8 @@ Errors sample_errors(const T* field, const FieldShape& shape, std::int64_t s, un
 
 float of_steps(int steps) { return static_cast<float>(steps) / static_cast<float>(weight_steps); }
 
-/// Rounds the weights of `set` as they are stored. The last is what others leave of one: a sum that is not exactly one
-/// would move every prediction by a part of the value itself.
+/// Rounds the weights of `set` to their stored precision. The last is one minus the others: a sum that is not exactly
+/// one would shift every prediction in proportion to the value.
 void round_weights(InterpolationPlan::Between& how, unsigned set) {
   int rest = weight_steps;
   for (int d = 0; d < dims; ++d) {
@@ -259,7 +259,7 @@ void tune_weights(const Errors& errors, const std::vector<int>& chosen, double n
   }
 }
 
-/// Of each dimension of `set`, whether cubic interpolation along it has the smaller error (4 + d), else linear (d).
+/// For each dimension of `set`: 4 + d if cubic interpolation along it has the smaller error, else d (linear).
 std::vector<int> linear_or_cubic(const Errors& errors, unsigned set, double noise, bool known) {
   std::vector<int> chosen;
   const auto square = [&](int e) {

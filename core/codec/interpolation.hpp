@@ -8,8 +8,8 @@
 
 namespace cambium::lowp {
 
-/// How much more exactly coarse levels are kept, on which finer ones build: one of a list, the first of which is usual.
-/// From `with_anchors` on, the coarsest levels are almost exact: which pays where little else has to be stored, and
+/// Factor by which bounds of coarse levels, on which finer ones build, are tighter: one of a list, the first of which
+/// is usual. From `with_anchors` on, the coarsest levels are almost exact, which pays if little else has to be stored;
 /// blocks of a field are too small to show it.
 struct LevelBounds {
   static constexpr int choices = 7, with_anchors = 5;
@@ -17,10 +17,10 @@ struct LevelBounds {
 };
 
 /// Prediction by interpolation from coarse to fine, after SZ3 (Liang et al., IEEE Trans. Big Data 2023): the points
-/// between those of a grid of spacing 2s are predicted from reconstructed values, then the grid of spacing s is
-/// complete. A point that lies between others in several dimensions takes a mean over these dimensions, with weights
-/// for which the codes of the errors on this field are expected to be shortest; linear or cubic by the least square.
-/// Coarse levels are kept more exactly.
+/// between those of a grid of spacing 2s are predicted from reconstructed values, which completes the grid of spacing
+/// s. A point between others in several dimensions takes a weighted mean over these dimensions, with the weights for
+/// which the codes of the errors on this field are expected to be shortest; linear or cubic by least squares. Coarse
+/// levels have tighter bounds.
 class InterpolationPlan {
  public:
   struct Between {
@@ -29,7 +29,7 @@ class InterpolationPlan {
   };
   struct Level {
     std::int64_t spacing = 1;
-    Between between[16];  ///< by the set of dimensions (bits) along which a point lies between others
+    Between between[16];  ///< by the set of dimensions (bits) along which a point is between others
   };
 
   /// From the field itself; `bound` is the absolute error bound of the finest level.
@@ -54,12 +54,12 @@ class InterpolationPlan {
   std::vector<Level> levels_;
 };
 
-/// Replaces `field` by what will be decoded and appends codes and exceptions to `out`.
+/// Replaces `field` by its decoded values and appends codes and exceptions to `out`.
 template <class T>
 void interpolate_encode(T* field, const FieldShape& shape, const InterpolationPlan& plan, double bound,
                         Quantized<T>& out);
 
-/// Fills `field`; `in` must hold exactly what was encoded, or DamagedStream.
+/// Fills `field`; DamagedStream unless `in` holds exactly the encoded data.
 template <class T>
 void interpolate_decode(const Quantized<T>& in, const FieldShape& shape, const InterpolationPlan& plan, double bound,
                         T* field);

@@ -8,8 +8,8 @@
 
 namespace cambium::lowp {
 
-/// Which differences are taken, and of what. Order d along a dimension takes d first differences in turn: 0 leaves
-/// values as they are (noise, independent planes), 1 is Lorenzo's prediction, 2 that of a linear trend.
+/// Order of the differences along each dimension. Order d takes d first differences in turn: 0 leaves values unchanged
+/// (noise, independent planes), 1 is Lorenzo's prediction, 2 that of a linear trend.
 struct LorenzoCoding {
   static constexpr int most_order = 2, shifts = 4;
   std::array<std::uint8_t, FieldShape::dimensions> order{1, 1, 1, 1};
@@ -21,7 +21,7 @@ struct LorenzoCoding {
   static LorenzoCoding from(ByteReader& in);
 };
 
-/// A field rounded to whole steps of the lattice, and the values that no step describes.
+/// Field rounded to integer steps of the lattice, and the values that no step describes.
 template <class T>
 struct Rounded {
   std::vector<std::uint32_t> steps;  ///< wraps around, so that sums undo differences whatever the values are
@@ -36,9 +36,9 @@ Rounded<T> round_to_steps(const T* field, std::int64_t elements, double bound, i
 void lorenzo_codes(std::vector<std::uint32_t>& steps, const FieldShape& shape, const LorenzoCoding& coding,
                    std::vector<std::uint16_t>& codes, std::vector<std::uint32_t>& large);
 
-/// Rounding to whole steps first, then Lorenzo's prediction from the preceding neighbours in every dimension, in exact
-/// integers: differences along each dimension in turn (after cuSZ, Tian et al., PACT 2020). A value of exactly zero
-/// comes back as zero where the lattice is not shifted.
+/// Rounding to integer steps first, then Lorenzo's prediction from the preceding neighbours in every dimension, in
+/// exact integers: differences along each dimension in turn (after cuSZ, Tian et al., PACT 2020). Exact zeros are
+/// restored as zeros if the lattice is not shifted.
 template <class T>
 void lorenzo_encode(const T* field, const FieldShape& shape, double bound, const LorenzoCoding& coding,
                     ByteWriter& out);

@@ -27,7 +27,7 @@ std::uint64_t get_word(const std::byte* in, int bytes) {
   return value;
 }
 
-/// Zstandard's own frame within what pack() made, after the checksum was compared.
+/// Zstandard's own frame within the output of pack(), after the checksum was compared.
 std::span<const std::byte> content_of(std::span<const std::byte> packed, std::span<const std::byte> header) {
   if (packed.size() < 5 || (packed[4] & has_checksum) == std::byte{0}) return packed;
   if (packed.size() < skipped_size) throw DamagedStream{};
@@ -63,7 +63,7 @@ std::vector<std::byte> pack(std::span<const std::byte> payload, std::span<const 
 std::vector<std::byte> unpack(std::span<const std::byte> packed, std::span<const std::byte> header,
                               std::uint64_t length) {
   const auto content = content_of(packed, header);
-  // The length is that of the frame too, so that a damaged one cannot ask for any amount of memory.
+  // The length is that of the frame, too, so a damaged one cannot demand arbitrary amounts of memory.
   if (ZSTD_getFrameContentSize(content.data(), content.size()) != length) throw DamagedStream{};
   // Nor can one that has damaged both: Zstandard makes no more than 128 kB of four bytes.
   if (length / 131072 > content.size()) throw DamagedStream{};

@@ -29,15 +29,15 @@ struct Quantizer {
     inverse = T(1) / step;
   }
 
-  /// Code of a row; values become what will be decoded. Returns the number of exceptions (code 0, value kept; where it
-  /// is not finite its place takes the prediction, which later ones build on).
+  /// Code of a row; values become what will be decoded. Returns the number of exceptions (code 0, value kept; a
+  /// non-finite one is replaced by the prediction, on which later ones build).
   int encode(T* values, std::int64_t stride, const T* prediction, std::int64_t n, std::uint16_t* codes) const {
     int exceptions = 0;
     for (std::int64_t k = 0; k < n; ++k) {
       const T x = values[k * stride], p = prediction[k];
       const T q = std::rint((x - p) * inverse);
       const T decoded = p + q * step;
-      // The rounded difference is below the bound only where the exact one is at most the bound.
+      // The rounded difference is below the bound only if the exact one is at most the bound.
       const bool fits = (std::abs(q) < T(radius)) & (std::abs(x - decoded) < bound);
       codes[k] = fits ? static_cast<std::uint16_t>(static_cast<int>(fits ? q : T(0)) + radius) : std::uint16_t(0);
       values[k * stride] = fits ? decoded : x;

@@ -5,8 +5,8 @@
 
 namespace cambium::lowp {
 
-/// Extents of a field in at most four dimensions, row-major; fewer are padded with ones in front, and of more the
-/// leading ones are taken together.
+/// Extents of a field in at most four dimensions, row-major; fewer are padded with leading ones, and of more the
+/// leading ones are merged.
 struct FieldShape {
   static constexpr int dimensions = 4;
   std::array<std::int64_t, dimensions> extent{1, 1, 1, 1};

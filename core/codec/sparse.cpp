@@ -70,7 +70,7 @@ std::vector<std::byte> encode_sparse(std::span<const T> values, std::span<const 
   const LossyBound within{LossyBound::Kind::absolute, bound};
   std::vector<std::byte> dense, sparse;
   if (2 * zeros < values.size()) dense = lossy_encode(values, shape, within, LossyPredictor::lorenzo);
-  // Without its zeros an array is shorter but has no neighbours left: where there are few of them, the shorter of both.
+  // Without its zeros an array is shorter but loses its neighbourhoods: if zeros are few, the shorter of both is taken.
   if (16 * zeros > values.size()) {
     std::vector<T> rest;
     rest.reserve(values.size() - zeros);
@@ -106,8 +106,8 @@ void decode_sparse(std::span<const std::byte> bytes, std::span<T> values) {
       values[k] = !present(k) ? T{0} : negative && bit(signs, k) ? T{-1} : T{1};
     return;
   }
-  // A small number may have been rounded away: it lay within the bound of zero, on the side of all others where none is
-  // negative.
+  // A small value may have been rounded to zero: it was within the bound of zero, and of the same sign as the others if
+  // none is negative.
   const auto mended = [&](T x) {
     if (negative) return x == T{0} ? std::numeric_limits<T>::min() : x;
     return x <= T{0} ? half : x;
@@ -134,7 +134,7 @@ template void decode_sparse<float>(std::span<const std::byte>, std::span<float>)
 template void decode_sparse<double>(std::span<const std::byte>, std::span<double>);
 
 std::vector<std::byte> encode_integers(std::span<const std::int64_t> values) {
-  // Bytes of one place together: the upper ones of small differences are all alike.
+  // Groups bytes of equal significance: the upper ones of small differences are all alike.
   std::vector<std::byte> planes(values.size() * 8);
   std::uint64_t before = 0;
   for (std::size_t k = 0; k < values.size(); ++k) {

@@ -9,8 +9,8 @@ struct Stencil {
   T at[4] = {0, 0, 0, 0};
 };
 
-/// Interpolation at index i of n values with spacing s; what lies outside is left out (of four values three, two or one
-/// remain, then extrapolation).
+/// Interpolation at index i of n values with spacing s; points outside are left out (of four values three, two or one
+/// remain; the latter are extrapolated).
 template <class T>
 Stencil<T> stencil_at(std::int64_t i, std::int64_t s, std::int64_t n, bool cubic, T weight) {
   const bool right = i + s < n, left3 = i >= 3 * s, right3 = i + 3 * s < n;

@@ -111,7 +111,7 @@ void zfp_decode(ByteReader& in, const FieldShape& shape, T* field) {
   auto bytes = in.get_list<std::uint8_t>();
   if (places.size() != values.size() || !(tolerance > 0) || !std::isfinite(tolerance)) throw DamagedStream{};
   const Zfp zfp(field, shape, tolerance);
-  // ZFP does not look where its bits end: it may read as many as a field can have.
+  // ZFP does not check the end of its input: it may read up to the maximum size of a field.
   if (bytes.size() > zfp.most_bytes()) throw DamagedStream{};
   bytes.resize(zfp.most_bytes(), 0);
   if (zfp.run(bytes, decompress) == 0) throw DamagedStream{};

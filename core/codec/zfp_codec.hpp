@@ -7,8 +7,8 @@ namespace cambium::lowp {
 /// This build has ZFP (Lindstrom, IEEE TVCG 2014).
 bool has_zfp();
 
-/// A field by ZFP with the tolerance, of up to eight times the bound, that makes it smallest when values beyond the
-/// bound, and those that are not finite, are stored beside it. InputError in a build without ZFP.
+/// Encodes a field by ZFP with the tolerance, up to eight times the bound, that gives the smallest stream if values
+/// beyond the bound, and non-finite ones, are stored separately. InputError in a build without ZFP.
 template <class T>
 void zfp_encode(const T* field, const FieldShape& shape, double bound, ByteWriter& out);
 /// Throws DamagedStream; InputError in a build without ZFP.

@@ -12,9 +12,9 @@ namespace cambium::deck {
 /// "structure" and "file" are "structure.file"; either may be empty.
 std::string joined_key(const std::string& outer, const std::string& inner);
 
-/// Runs `action`, which reads what `key` names: an InputError of it is one about this key, with `id`. A KeyError of it
-/// names a key of `part` ("network", say, of which the action makes something with the data that `key` names). What
-/// says its place already (DeckError) stays as it is.
+/// Runs `action`, which reads what `key` names, and reports its InputError as one about this key, with `id`. A KeyError
+/// thrown by it names a key of `part` ("network", say, which the action creates from the data of `key`). Errors that
+/// have their location already (DeckError) pass unchanged.
 template <class Action>
 std::invoke_result_t<Action> about_key(const char* id, const std::string& key, const std::string& part,
                                        Action&& action) {
@@ -31,7 +31,7 @@ std::invoke_result_t<Action> about_key(const char* id, const std::string& key, c
   }
 }
 
-/// The same of what has keys of its own at `key`: a file, a formula, a potential.
+/// The same for an object with keys of its own at `key`: a file, a formula, a potential.
 template <class Action>
 std::invoke_result_t<Action> about_key(const char* id, const std::string& key, Action&& action) {
   return about_key(id, key, key, std::forward<Action>(action));

@@ -8,10 +8,10 @@
 
 namespace cambium::deck {
 
-/// One list marked `!choice`. Where an alias repeats it, each place is decided for itself.
+/// One list marked `!choice`. If an alias repeats it, each occurrence is decided separately.
 struct Decision {
-  Node list;            ///< its items are the alternatives; its path is where the picked one will stand
-  int within = -1;      ///< the decision in one of whose alternatives it stands; -1 for none
+  Node list;            ///< its items are the alternatives; its path is that of the picked one
+  int within = -1;      ///< enclosing decision, if it is in an alternative of another one; else -1
   int alternative = 0;  ///< which of those
 };
 
@@ -21,8 +21,8 @@ std::vector<Decision> decisions_of(const Node& node);
 /// The node with item picks[k] in place of decision k; paths are those of the lists.
 Node pick(const Node& node, const std::vector<Decision>& decisions, std::span<const int> picks);
 
-/// Sets of picks in which every alternative of every decision occurs, so that trying them all finds what is wrong with
-/// any.
+/// Sets of picks in which every alternative of every decision occurs, so that trying them all finds the problems of
+/// each.
 std::vector<std::vector<int>> covering_picks(const std::vector<Decision>& decisions);
 
 /// The keys of a P, some of them left to a search. Reading it tries every alternative and reports all problems at once.

@@ -1,4 +1,4 @@
-// The units in which an expression is worked out.
+// Coherent units for evaluating an expression.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -22,7 +22,7 @@ CoherentUnits::CoherentUnits(std::span<const Unit> declared) : declared_(declare
     }
     std::size_t pivot = 0;
     while (pivot < 5 && std::abs(row[pivot]) < 1e-9) ++pivot;
-    if (pivot == 5) return;  // follows from the earlier ones; where it disagrees its values are converted
+    if (pivot == 5) return;  // linearly dependent on earlier ones; if it disagrees, its values are converted
     rows.push_back(row);
     pivots.push_back(pivot);
   };

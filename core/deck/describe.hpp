@@ -35,7 +35,7 @@ class Key : public detail::KeyOf<P> {
   using detail::KeyOf<P>::spec;
   explicit Key(T P::*member) : member_(member) {}
 
-  /// Unit of the numbers in the struct; a deck may use any compatible one ("1 fs").
+  /// Unit of the value in the struct; a deck may use any compatible one ("1 fs").
   Key& unit(std::string_view text) {
     unit_of(text);
     spec.unit = text;
@@ -76,7 +76,7 @@ class Key : public detail::KeyOf<P> {
     return *this;
   }
 
-  /// Name of this key in an earlier version. Decks that say so still run, with a hint.
+  /// Name of this key in an earlier version. Decks that use it still run, with a hint.
   Key& formerly(std::string_view name) {
     spec.formerly.emplace_back(name);
     return *this;
@@ -116,7 +116,7 @@ class Key : public detail::KeyOf<P> {
 
   void finish() override {
     if (default_) spec.fallback = Value<T>::write(*default_, spec);
-    // A struct whose keys all have defaults may be left out as a whole.
+    // A struct whose keys all have defaults may be omitted.
     if constexpr (Described<T>)
       if (!default_) {
         spec.required = false;
@@ -164,8 +164,8 @@ class Describe {
     return out;
   }
 
-  /// A choice whose type is named by `name` among P's own keys and whose keys stand beside them:
-  /// {physics: md, steps: 100, timestep: 1}.
+  /// A choice whose type is named by `name` among P's own keys and whose keys are inlined there: {physics: md, steps:
+  /// 100, timestep: 1}.
   template <class K>
   Key<P, Choice<K>>& inline_choice(std::string_view name, Choice<K> P::*member, std::string_view doc) {
     auto& key = (*this)(name, member, doc);
@@ -173,10 +173,10 @@ class Describe {
     return key;
   }
 
-  /// A condition over several keys: "" when it holds, else what is wrong. Asked only when every key was read.
+  /// A condition over several keys: "" if it holds, else the problem. Evaluated only if every key was read.
   void check(std::function<std::string(const P&)> condition) { checks_.push_back(std::move(condition)); }
 
-  /// Sets what depends on the whole declaration; called once, after P::describe.
+  /// Completes what depends on the entire declaration; called once, after P::describe.
   void finish() {
     for (auto& key : keys_) key->finish();
   }

@@ -15,10 +15,10 @@ struct Difference {
 };
 
 /// Differences between two values, leaf by leaf, in the order of the first; notes are left out and numbers are compared
-/// as numbers. Lists of numbers and words differ as a whole.
+/// by value. Lists of scalars are compared as one value.
 std::vector<Difference> differences(const Node& first, const Node& second);
 
-/// True if `pattern` ("checkpoint", "output[].every") names a key or something around it; "[]" stands for any index.
+/// True if `pattern` ("checkpoint", "output[].every") names a key or one that contains it; "[]" matches any index.
 bool covers(std::string_view pattern, std::string_view path);
 
 }  // namespace cambium::deck

@@ -26,22 +26,22 @@ class ExpressionError : public InputError {
 
 /// A formula of named variables, parsed and unit-checked once, then fast to evaluate; a plain number is one too.
 ///
-/// Grammar, loosest first; conditions, by which formulas compare and choose, stand in expression_parser.hpp:
+/// Grammar, loosest first; conditions, by which formulas compare and choose, are in expression_parser.hpp:
 ///   formula  = sum, or a condition of sums: < <= > >= == != not and or
 ///   sum      = product { ("+" | "-") product },  product = sign { ("*" | "/") sign }
 ///   sign     = "-" sign | primary [ "^" sign ]          (to the right: 2^3^2 = 2^9)
 ///   primary  = number [unit] | name | function "(" formula {"," formula} ")" | "(" formula ")"
-///   unit     = "[" product of units "]" | unit-name ["^" whole number]
+///   unit     = "[" product of units "]" | unit-name ["^" integer]
 ///   function = sin cos tan exp log sqrt abs min max tanh step if
 ///              (step(x) = 1 for x >= 0, else 0; if(c, a, b) = a where c is not 0, else b)
-///   name     = a variable, pi, or a unit (which then stands for one of it)
+///   name     = a variable, pi, or a unit (one of it)
 /// A unit after a number belongs to that number alone, and what follows is arithmetic: "20 K/ps * t" is
 /// ((20 K) / ps) * t. Write brackets to divide by a compound unit: "t / 2 [ps]", "x / 3 [K/ps]".
 ///
-/// Units: a number without a unit takes the one that its place needs, so "300 + 20*t" with t in ps and a result in K
-/// needs no units at all; where both are written, they must agree: "300 K + 20 K/fs * t" is converted, "300 K + 5 ps"
-/// refused. A bare number beside a quantity is in that quantity's unit. Functions but abs, min, max, step, if and sqrt
-/// want a number without unit.
+/// Units: a bare number takes the unit required by its context, so "300 + 20*t" with t in ps and a result in K needs no
+/// units at all; if both are given, they must agree: "300 K + 20 K/fs * t" is converted, "300 K + 5 ps" refused. A bare
+/// number added to a quantity is in that quantity's unit. Functions other than abs, min, max, step, if and sqrt require
+/// a dimensionless argument.
 class Expression {
  public:
   Expression() : Expression(0.0) {}

@@ -10,15 +10,15 @@
 
 namespace cambium::deck {
 
-/// What conditions add to the instructions; beyond those that expression.hpp names, since every type of a deck includes
-/// that. The loosest levels of the grammar:
+/// Additional instruction codes of conditions; not in expression.hpp, which every type of a deck includes. The loosest
+/// levels of the grammar:
 ///   formula    = both { "or" both }
 ///   both       = condition { "and" condition }
 ///   condition  = "not" condition | sum [ ("<" | "<=" | ">" | ">=" | "==" | "!=") sum ]
-/// A condition is 1 where it holds and 0 where it does not; any number but 0 holds. if(c, a, b) is a where c holds,
-/// else b, whatever the other one would be (no number, infinite). Conditions are not chained: "0 < t and t < 5". Both
-/// sides of a comparison, and both values of if, are of one dimension; a bare number takes that of the other side, so
-/// that "t < 5" means 5 ps. Truths have no unit.
+/// A condition is 1 if it holds and 0 if not; any number but 0 counts as true. if(c, a, b) is a if c holds, else b,
+/// even if the other one is NaN or infinite. Conditions are not chained: "0 < t and t < 5". Both sides of a comparison,
+/// and both values of if, have one dimension; a bare number takes that of the other side, so "t < 5" means 5 ps. Truth
+/// values are dimensionless.
 namespace condition {
 constexpr auto first = static_cast<Expression::Code>(64);
 constexpr auto less = first;
@@ -32,13 +32,13 @@ constexpr auto either = static_cast<Expression::Code>(71);
 constexpr auto inverse = static_cast<Expression::Code>(72);
 constexpr auto choose = static_cast<Expression::Code>(73);  ///< if(c, a, b)
 
-/// Numbers taken from the stack.
+/// Number of operands taken from the stack.
 int operands(Expression::Code code);
-/// 1 or 0; of `inverse` only a counts.
+/// 1 or 0; `inverse` uses a only.
 double holds(Expression::Code code, double a, double b);
 }  // namespace condition
 
-/// Numbers taken from the stack by one instruction.
+/// Number of operands that one instruction takes from the stack.
 int operands(Expression::Code code);
 /// Runs a program that was checked to fit the stack.
 double evaluate(std::span<const Expression::Instruction> program, std::span<const double> variables);
@@ -49,9 +49,9 @@ bool begins_word(char c);
 constexpr int deepest_formula =
     100;  ///< levels of parentheses, signs and powers, so that no text can exhaust the stack
 
-/// One coherent set of units in which an expression is worked out: the declared units of its result and variables,
-/// as far as they agree with each other, filled up with angstrom, ps, g/mol, K and e. Because products of its units
-/// are its units again, only literals and variables need a conversion.
+/// Coherent set of units in which an expression is evaluated: the declared units of its result and variables, as far as
+/// they agree with each other, completed by angstrom, ps, g/mol, K and e. Because products of its units are its units
+/// again, only literals and variables need a conversion.
 class CoherentUnits {
  public:
   explicit CoherentUnits(std::span<const Unit> declared);
@@ -76,7 +76,7 @@ class ExpressionText {
   std::string_view word();
   /// Takes this word, when it comes next.
   bool take_word(std::string_view name);
-  /// Takes a comparison's sign; none when there is none.
+  /// Parses a comparison operator; none if there is none.
   std::optional<Expression::Code> comparison_sign();
   [[noreturn]] void fail(std::string problem, std::size_t at) const;
   [[noreturn]] void fail_at_operator() const;
@@ -95,8 +95,8 @@ class ExpressionParser : private ExpressionText {
   using Code = Expression::Code;
   struct Value {
     std::vector<Expression::Instruction> program;
-    std::optional<Dimension> dimension;  ///< none: a bare number, which takes the dimension that its place needs
-    std::size_t at = 0;                  ///< where it begins
+    std::optional<Dimension> dimension;  ///< none: a bare number, which takes the dimension required by its context
+    std::size_t at = 0;                  ///< column at which it begins
     bool constant() const { return program.size() == 1 && program[0].code == Code::number; }
   };
 
@@ -112,18 +112,18 @@ class ExpressionParser : private ExpressionText {
   Value number();
   Value named();
   Value call(std::string_view name, std::size_t at);
-  /// `count` values in parentheses; `comma` is where the last comma stands.
+  /// `count` values in parentheses; `comma` is set to the position of the last comma.
   std::vector<Value> call_arguments(std::string_view name, std::size_t count, std::size_t at, std::size_t& comma);
   Value choice(std::vector<Value> values, std::size_t at, std::size_t comma) const;
   std::optional<Unit> unit_after_number();
 
-  /// Ends where `value` is no number without unit, which a truth must be.
+  /// Fails unless `value` is dimensionless, as required of a truth value.
   void require_truth(const Value& value, std::string_view verb) const;
 
   Value quantity(double value, Unit unit, std::size_t at) const;
   Value combined(Code code, Value left, const Value& right, std::optional<Dimension> dimension) const;
   Value applied(Code code, Value value, std::optional<Dimension> dimension) const;
-  /// The dimension that both sides of a sum share; an error at `at` when they have different ones.
+  /// The common dimension of both sides of a sum; an error at `at` if they differ.
   std::optional<Dimension> shared(const Value& left, const Value& right, std::size_t at, std::string_view verb) const;
   std::optional<Dimension> root_or_power(const Value& base, double exponent, std::size_t at) const;
 

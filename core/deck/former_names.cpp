@@ -118,14 +118,14 @@ class Renaming {
   Problems& problems_;
 };
 
-/// Where a path has come to: in a map of this schema, or at a value of this key inside `depth` shapes.
+/// Current position of a path: in a map of this schema, or at a value of this key inside `depth` shapes.
 struct Place {
   const Schema* schema = nullptr;
   const KeySpec* spec = nullptr;
   std::size_t depth = 0;
 };
 
-/// The place once shapes and choices are looked through; nowhere when nothing of it is declared.
+/// The position after resolving shapes and choices; empty if nothing there is declared.
 Place inside(const Place& at, const Node& node, const TypeTable& types) {
   if (!at.spec || at.depth < at.spec->shapes.size()) return at;
   if (at.spec->leaf == Leaf::map) return {at.spec->nested.get(), nullptr, 0};
@@ -135,7 +135,7 @@ Place inside(const Place& at, const Node& node, const TypeTable& types) {
   return type ? Place{&type->schema, nullptr, 0} : Place{};
 }
 
-/// Takes one step by `key`, and renames it where it is a former name.
+/// Advances one step by `key`, renaming it if it is a former name.
 Place step(const Place& at, std::string& key, const Node& node, const TypeTable& types) {
   if (at.spec && at.depth < at.spec->shapes.size()) return {nullptr, at.spec, at.depth + 1};
   if (at.spec) {  // a stage: its type is the key

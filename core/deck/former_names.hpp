@@ -13,11 +13,11 @@ const KeySpec* declared(const Node& map, std::string_view name, const Schema& sc
 
 /// The same map with every former name in it, at any depth, replaced by the present one; a hint about each is added to
 /// `problems`. A key that is given under both names is left alone: reading refuses it. Without `types` only keys of
-/// structs are looked at. Keys of a type that a search has not picked yet stay until it has.
+/// structs are checked. Keys of a type that a search has not picked yet are replaced once it has.
 Node present_names(const Node& map, const Schema& schema, const TypeTable* types, Problems& problems);
 
-/// The same for a key path of a command line ("stages[0].train.model.type"); `root`, whose names are present ones, says
-/// which types stand on the way. From a step on that leads nowhere the path stays as it is.
+/// The same for a key path of a command line ("stages[0].train.model.type"); `root`, whose names are present ones,
+/// gives the types along the path. From the first unknown component on the path is unchanged.
 std::string present_path(const Node& root, std::string_view path, const Schema& schema, const TypeTable& types,
                          const Mark& mark, Problems& problems);
 

@@ -23,7 +23,7 @@ class Writer {
     out["$schema"] = "https://json-schema.org/draft/2020-12/schema";
     out["title"] = title;
     out.update(object(root));
-    // Writing a definition may ask for further ones.
+    // Writing a definition may add further ones.
     Json definitions = Json::object();
     for (std::size_t k = 0; k < kinds_.size(); ++k) {
       const std::string kind = kinds_[k];  // the list grows, and moves, meanwhile

@@ -115,7 +115,7 @@ Node Node::with(std::string_view key, Node value) const {
   bool found = false;
   for (auto& old : changed)
     if (!found && old.key == key) {
-      // A value of the same source has moved within it, and its key stands where it stood; another is from the command
+      // A value of the same source was moved within it, and its key keeps its location; another one is from the command
       // line.
       if (place.line > 0 && place.source == old.mark.source) entry.mark = old.mark;
       old = entry;

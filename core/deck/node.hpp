@@ -7,27 +7,28 @@
 
 namespace cambium::deck {
 
-/// A place in a source: file and 1-based line and column; line 0 means that there is no line (command line, defaults).
+/// Location in a source: file and 1-based line and column; line 0 means no line (command line, defaults).
 struct Mark {
   std::string source;
   int line = 0;
   int column = 0;
-  /// "file:line:col", or the source alone.
+  /// "file:line:col", or only the source.
   std::string text() const;
 };
 
-/// One value of a deck: a scalar, a list or a map that knows where it was written and its key path
-/// ("stages[0].simulate.potential.cutoff"). Immutable and cheap to copy; lives on after the document it came from.
+/// One value of a deck: a scalar, a list or a map, with its source location and its key path
+/// ("stages[0].simulate.potential.cutoff"). Immutable and cheap to copy; outlives the document from which it was
+/// parsed.
 class Node {
  public:
   enum class Kind { none, null, scalar, list, map };
   struct Entry;
 
-  Node() = default;  ///< none: what a map answers for a key that it does not have
+  Node() = default;  ///< none: the result for a key that a map does not have
   static Node scalar(std::string text, bool quoted = false, Mark mark = {});
   static Node null(Mark mark = {});
   static Node list(std::vector<Node> items, Mark mark = {});
-  /// A list marked `!choice`: one of its items is meant (core/deck/alternatives.hpp).
+  /// A list marked `!choice`: one of its items is to be picked (core/deck/alternatives.hpp).
   static Node alternatives(std::vector<Node> items, Mark mark = {});
   static Node map(std::vector<Entry> entries, Mark mark = {});
 
@@ -69,9 +70,9 @@ class Node {
   /// A map without the entries for which `drop(key)` holds. Marks and paths stay.
   template <class Drop>
   Node without(Drop drop) const;
-  /// A map in which `key` has this value (replaced in place, or added at the end).
+  /// Copy of a map in which `key` has this value (replaced in place, or added at the end).
   Node with(std::string_view key, Node value) const;
-  /// A list in which item `index` has this value.
+  /// Copy of a list in which item `index` has this value.
   Node with(std::size_t index, Node value) const;
 
  private:
@@ -97,7 +98,7 @@ Node Node::without(Drop drop) const {
   return map(std::move(kept), mark()).at_path(path());
 }
 
-/// Keys that begin with "x-" are notes; nothing reads them.
+/// Keys that begin with "x-" are notes, which are ignored.
 inline bool is_note(std::string_view key) { return key.starts_with("x-"); }
 
 /// Path of an entry or an item of the node at `path`.

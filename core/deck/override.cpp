@@ -72,12 +72,12 @@ Node set(const Node& node, std::string_view rest, std::string_view whole, const 
   return map.with(step.key, set(child, rest, whole, value, mark));
 }
 
-/// Text that begins with "{run}" or "{deck}", which would be a map in YAML, in quotes: to the comma or bracket that
-/// ends it inside of a list or map, else all of the rest.
+/// Quotes text that begins with "{run}" or "{deck}", which would be a map in YAML: up to the comma or bracket that ends
+/// it inside of a list or map, else all of the rest.
 std::string with_quoted_places(std::string_view text) {
   std::string out;
   int depth = 0;
-  char quote = 0, before = 0;  // within quotes; the last character that is no blank
+  char quote = 0, before = 0;  // within quotes; the last non-blank character
   for (std::size_t k = 0; k < text.size(); ++k) {
     const char c = text[k];
     const auto rest = text.substr(k);

@@ -12,7 +12,7 @@ namespace cambium::deck {
 
 namespace {
 
-/// The step of a path that `path` begins with, taken off: "a" of "a.b", "a" of "a[1].b", "1" of "[1].b".
+/// Removes and returns the first step of `path`: "a" of "a.b", "a" of "a[1].b", "1" of "[1].b".
 std::string_view take_step(std::string_view& path) {
   const bool item = path.front() == '[';
   const auto end = item ? path.find(']') : path.find_first_of(".[", 1);

@@ -7,8 +7,8 @@
 
 namespace cambium::deck {
 
-/// Error in a deck, with its location: one line each, "file:line:col: path: text", and at last "3 problems in FILE"; or
-/// the one complaint of a type that could not be made.
+/// Error in a deck, with its location: one line each, "file:line:col: path: text", followed by "3 problems in FILE"; or
+/// the single problem of a type that could not be constructed.
 class DeckError : public InputError {
  public:
   using InputError::InputError;
@@ -21,14 +21,14 @@ struct Problem {
   std::string line() const;
 };
 
-/// Collects what is wrong, so that a user mends a deck once.
+/// Collects all problems, so that a user can fix a deck in one pass.
 class Problems {
  public:
   void add(const Node& at, std::string text) { add(at.mark(), at.path(), std::move(text)); }
-  /// The same problem at the same place is kept once.
+  /// The same problem at the same location is kept once.
   void add(Mark mark, std::string path, std::string text);
 
-  /// Hint about a deck that is right: a name that has changed. The same at one place is kept once.
+  /// Hint about a valid deck: a renamed key or type. The same hint at one location is kept once.
   void hint(Mark mark, std::string path, std::string text);
   const std::vector<Problem>& hints() const { return hints_; }
 

@@ -128,7 +128,7 @@ bool read_integer(const Node& node, const KeySpec& spec, Reader& reader, long lo
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
   const bool digits = error == std::errc() && end == text.data() + text.size();
   if (!node.is_scalar()) return refuse(node, spec, reader);
-  if (!digits) {  // 1e6 is a whole number too
+  if (!digits) {  // 1e6 is an integer, too
     const auto value = parse_number(text);
     if (!value || *value != std::floor(*value)) return refuse(node, spec, reader);
     if (std::abs(*value) > 9e15)  // doubles do not count on
@@ -283,7 +283,7 @@ bool check_keys(const Node& node, const Schema& schema, Reader& reader) {
     }
     if (!complete) continue;
     const bool overridden =
-        node.path().empty() && entry.mark.line == 0;  // on the command line the way to a key is easily left out
+        node.path().empty() && entry.mark.line == 0;  // on the command line the parent keys are easily omitted
     const std::string elsewhere = overridden ? path_of(node, entry.key) : "";
     std::string hint = elsewhere.empty() ? suggestion(entry.key, known) : "; did you mean '" + elsewhere + "'?";
     if (!entry.key.empty() && entry.key.find_first_not_of("0123456789") == std::string::npos && entry.value.is_null())

@@ -1,5 +1,5 @@
 #pragma once
-// The readers behind describe.hpp that do not depend on the type of a member: they check one node against a KeySpec.
+// Type-independent readers used by describe.hpp: they check one node against a KeySpec.
 #include <string>
 
 #include "core/deck/expression.hpp"
@@ -8,13 +8,13 @@
 
 namespace cambium::deck {
 
-/// Where reading reports to, and where it looks up types (null: names of choices are not checked).
+/// Receiver of problems, and the table of types (null: names of choices are not checked).
 struct Reader {
   Problems& problems;
   const TypeTable* types = nullptr;
 };
 
-/// Each returns false, with a problem added, when the node does not hold what the spec asks for.
+/// Each returns false, with a problem added, if the node does not match the spec.
 bool read_number(const Node& node, const KeySpec& spec, Reader& reader, double& out);
 bool read_integer(const Node& node, const KeySpec& spec, Reader& reader, long long& out);
 bool read_boolean(const Node& node, const KeySpec& spec, Reader& reader, bool& out);
@@ -30,7 +30,7 @@ bool expect_list(const Node& node, const KeySpec& spec, std::size_t depth, std::
 /// True for a map without repeated keys (nothing at all counts as an empty one).
 bool expect_map(const Node& node, const KeySpec& spec, std::size_t depth, Reader& reader);
 
-/// Reports repeated, unknown and missing keys of a map, or that the node is none.
+/// Reports repeated, unknown and missing keys of a map, or that the node is not a map.
 bool check_keys(const Node& node, const Schema& schema, Reader& reader);
 
 /// "found 'fast'", "found -1" (a number), "found a list", "found nothing".

@@ -1,5 +1,5 @@
 #pragma once
-// Documentation that cannot drift from what is read: both come from the same declarations.
+// Reference documentation, generated from the declarations that are used for reading.
 #include <span>
 #include <string>
 
@@ -11,7 +11,7 @@ namespace cambium::deck {
 /// as `nested.a` (`items[].a` within lists).
 std::string markdown(const Schema& schema);
 
-/// A section for one type: heading, what it is, who adds it, table.
+/// A section for one type: heading, description, plugin, table.
 std::string markdown(const TypeEntry& type);
 
 /// Sections for all types of these kinds.

@@ -65,7 +65,7 @@ Entries filled(const Node& map, const Schema& schema, const TypeTable& types) {
   return out;
 }
 
-/// {type: name, key: value} where `value` stands.
+/// {type: name, key: value} at the location of `value`.
 Node block(const Node& value, Entries entries) {
   for (auto& entry : entries) entry.mark = value.mark();
   return Node::map(std::move(entries), value.mark()).at_path(value.path());

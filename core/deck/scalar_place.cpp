@@ -40,7 +40,7 @@ class Walk {
   void skip_blanks() {
     while (at_ < source_.size() && blank(source_[at_])) ++at_;
   }
-  /// One character of the text that is no blank.
+  /// One non-blank character of the text.
   bool pass(char c) {
     if (at_ >= source_.size()) return false;
     const bool doubled = quote_ == '\'' && source_[at_] == '\'', escaped = quote_ == '"' && source_[at_] == '\\';

@@ -49,7 +49,7 @@ struct KeySpec {
   bool required = true;
   bool may_be_null = false;  ///< std::optional
   Bounds bounds;
-  double lowest = -std::numeric_limits<double>::infinity();  ///< of the C++ integer behind it
+  double lowest = -std::numeric_limits<double>::infinity();  ///< of the underlying C++ integer
   double highest = std::numeric_limits<double>::infinity();
   std::vector<Option> options;
   std::vector<Variable> variables{{"t", "ps"}, {"step", ""}};  ///< of an expression
@@ -58,11 +58,11 @@ struct KeySpec {
   std::string choice_kind;               ///< of Leaf::choice
   ChoiceForm form = ChoiceForm::nested;
 
-  /// Description of the allowed values, limits and unit included: "a number > 0 ps", "a list of 3 whole numbers".
+  /// Description of the allowed values with limits and unit: "a number > 0 ps", "a list of 3 whole numbers".
   std::string expected() const;
-  /// The same of an item inside the first `depth` shapes.
+  /// The same for an item inside the first `depth` shapes.
   std::string expected(std::size_t depth) const;
-  /// The type alone, for tables: "number", "list of numbers", "one of: nve, nvt".
+  /// Type only, for tables: "number", "list of numbers", "one of: nve, nvt".
   std::string type_text() const;
   std::vector<std::string> option_names() const;
 };
@@ -75,7 +75,7 @@ struct Schema {
   const KeySpec* formerly(std::string_view name) const;
 };
 
-/// A registered type as the deck layer sees it.
+/// Type-erased entry of a registered type for the deck layer.
 struct TypeEntry {
   std::string kind, name, plugin, doc;
   std::vector<std::string> formerly;  ///< names of earlier versions, which decks may still use
@@ -88,19 +88,19 @@ struct TypeEntry {
 class TypeTable {
  public:
   virtual ~TypeTable() = default;
-  /// None when there is no such type. A former name finds the type, too: entry->name is what it is called now.
+  /// None if there is no such type. A former name finds the type, too: entry->name is its present name.
   virtual const TypeEntry* find(std::string_view kind, std::string_view name) const = 0;
   /// Names of all types of a kind, in order of registration.
   virtual std::vector<std::string> names(std::string_view kind) const = 0;
-  /// Where a type that this build lacks is to be had; empty when nothing is known about it.
+  /// How to obtain a type that this build lacks; empty if nothing is known about it.
   virtual std::string elsewhere(std::string_view kind, std::string_view name) const;
 };
 
-/// Names of all keys that may stand in `map`: those of the schema and, where a choice is inlined, of its chosen type.
-/// `complete` becomes false when an inlined choice is missing or unknown, so that the others cannot be judged.
+/// Names of all keys allowed in `map`: those of the schema and, for an inlined choice, of its chosen type. `complete`
+/// is set to false if an inlined choice is missing or unknown, so the other keys cannot be checked.
 std::vector<std::string> known_keys(const Schema& schema, const Node& map, const TypeTable* types, bool& complete);
 
-/// The text about a name that no type of this kind has.
+/// Error text for a name that no type of this kind has.
 std::string unknown_type(const TypeTable& types, std::string_view kind, std::string_view name);
 
 }  // namespace cambium::deck

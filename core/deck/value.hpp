@@ -1,5 +1,5 @@
 #pragma once
-// How a C++ type is written in a deck: Value<T> says its shape to a KeySpec, reads it and writes it back.
+// Representation of a C++ type in a deck: Value<T> describes its shape to a KeySpec, reads it and writes it back.
 #include <array>
 #include <concepts>
 #include <cstdint>

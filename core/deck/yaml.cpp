@@ -82,7 +82,7 @@ class Builder : public YAML::EventHandler {
     std::size_t values = 1, bytes = 0;
   };
 
-  /// A list or map whose end has not come yet.
+  /// A list or map that is still open.
   struct Open {
     Open(bool map, Mark place, YAML::anchor_t name) : is_map(map), mark(std::move(place)), anchor(name) {}
     bool is_map, alternatives = false;
@@ -111,8 +111,8 @@ class Builder : public YAML::EventHandler {
                                    (known ? *known : place(mark)).text()));
   }
 
-  /// Tags of YAML itself change nothing here, where the key says what a value is. Those of other programs ask for
-  /// something that would not be done: !include, !env.
+  /// Standard YAML tags are ignored here, since the key determines the type of a value. Those of other programs would
+  /// require unsupported actions: !include, !env.
   void refuse_unknown(const std::string& tag, const YAML::Mark& mark) const {
     constexpr std::string_view of_yaml = "tag:yaml.org,2002:";
     static const std::set<std::string_view> known{"str", "int", "float", "bool", "null", "map", "seq"};
@@ -126,8 +126,8 @@ class Builder : public YAML::EventHandler {
 
   Mark place(const YAML::Mark& mark) const { return mark_of(mark, source_); }
 
-  /// Puts the keys of maps that `<<` names (the merge key of yaml.org/type/merge.html) where it stands. A key that the
-  /// map has itself, or that an earlier one of these maps has, holds.
+  /// Inserts the keys of maps that `<<` names (the merge key of yaml.org/type/merge.html) in its position. Keys of the
+  /// map itself, or of an earlier one of these maps, take precedence.
   void merge(std::vector<Node::Entry>& entries) const {
     const auto is_merge = [](const Node::Entry& entry) { return entry.key == "<<"; };
     if (std::none_of(entries.begin(), entries.end(), is_merge)) return;
@@ -175,7 +175,7 @@ class Builder : public YAML::EventHandler {
       if (!node.is_scalar()) throw InputError(fmt::format("{}: found a key that is no word", node.mark().text()));
       into.key = std::move(node);
     } else {
-      // "key:" with nothing after it has no place of its own.
+      // "key:" with nothing after it has no location of its own.
       if (node.is_null()) node = Node::null(into.key.mark());
       into.entries.push_back({into.key.text(), into.key.mark(), std::move(node)});
       into.key = Node();
@@ -263,7 +263,7 @@ std::string to_line(const Node& node) { return one_line(node); }
 
 namespace {
 
-/// Characters that people do not see: blanks of web pages, and a tab before a key. Nothing when no line has one.
+/// Invisible characters: non-breaking blanks of web pages, and a tab before a key. Empty if no line has one.
 std::string about_tabs(std::string_view text) {
   for (const std::string_view blank : {"\u00a0", "\u200b", "\u2003"})
     if (const auto at = text.find(blank); at != std::string_view::npos)
@@ -281,7 +281,7 @@ std::string about_tabs(std::string_view text) {
   return "";
 }
 
-/// A file name that begins with a place and stands without quotes: YAML takes it for a map.
+/// An unquoted file name that begins with a placeholder: YAML parses it as a map.
 std::string about_places(std::string_view text) {
   for (const std::string_view place : {"{run}", "{deck}"})
     for (std::size_t at = 0; (at = text.find(place, at)) != std::string_view::npos; ++at) {

@@ -7,19 +7,19 @@
 
 namespace cambium::io {
 
-/// Brings one file after the other to the disk by a thread of its own, while the program goes on. The thread touches
-/// neither HDF5 nor MPI: it gets finished bytes. For one rank; not to be shared by threads.
+/// Writes one file at a time to disk in a thread of its own while the program continues. The thread calls neither HDF5
+/// nor MPI: it gets finished bytes. For one rank; not to be shared by threads.
 class BackgroundFile {
  public:
   BackgroundFile() = default;
-  ~BackgroundFile();  ///< waits; what went wrong then is lost
+  ~BackgroundFile();  ///< waits; an error then is lost
   BackgroundFile(const BackgroundFile&) = delete;
   BackgroundFile& operator=(const BackgroundFile&) = delete;
 
-  /// Waits for the file before, then begins this one: `allowed` may throw InputError, `bytes` become the file `path`
-  /// complete or not at all, `after` follows. Both are called by the thread. InputError of the file before.
+  /// Waits for the previous file, then starts this one: `allowed` may throw InputError, `bytes` become the file `path`
+  /// completely or not at all, then `after` is called. The thread calls both. InputError of the previous file.
   void write(std::string path, std::vector<char> bytes, std::function<void()> allowed, std::function<void()> after);
-  /// Until the file is on the disk. InputError when it could not be written; said once.
+  /// Waits until the file is on disk. InputError if it could not be written; thrown once.
   void wait();
 
  private:

@@ -38,7 +38,7 @@ const char* place_name(At at) {
   throw InternalError("a field lives nowhere");
 }
 
-/// A field to store, with its place among all ranks' rows.
+/// A field to store, with its offset among all ranks' rows.
 struct Stored {
   const FieldSpec* field;
   TensorRef rows;
@@ -51,7 +51,7 @@ struct Stored {
   }
 };
 
-/// Collective: what is stored, with the sizes agreed on.
+/// Collective: the fields to store, with sizes agreed on by all ranks.
 std::vector<Stored> stored_fields(const State& state, const Comm& comm) {
   std::vector<Stored> all;
   for (const auto& field : state.fields()) {
@@ -115,8 +115,8 @@ void gather_field(File* file, const Stored& s, const Comm& comm) {
   });
 }
 
-/// Takes the blocks of a file that MPI-IO will fill: a full disk is better met here, where it can be reported, than
-/// inside a collective write. File systems that cannot reserve go on without.
+/// Allocates the blocks of a file that MPI-IO will fill: a full disk is better detected here, where it can be reported,
+/// than inside a collective write. File systems without preallocation skip this.
 void reserve(const std::string& part, const std::string& path) {
   const int descriptor = ::open(part.c_str(), O_WRONLY);
   if (descriptor < 0) return;
@@ -133,7 +133,7 @@ void write_collectively(const std::string& part, const std::vector<Stored>& fiel
     TensorRef rows = value.tensor();
     std::vector<std::int64_t> start(rows.rank, 0);
     if (s.counts.empty() && !comm.root()) {
-      if (rows.rank == 0) continue;  // a single number: the root's write needs no partners
+      if (rows.rank == 0) continue;  // a single value: the root writes it independently
       rows.shape[0] = 0;
     } else if (!s.counts.empty()) {
       start[0] = s.first;
@@ -214,7 +214,7 @@ void write_checkpoint_later(const std::string& path, const State& state, const C
 
 namespace {
 
-/// Other restart files beside one that cannot be used.
+/// Other restart files in the folder of one that cannot be used.
 std::string alternatives(const std::string& path) {
   namespace fs = std::filesystem;
   std::vector<std::string> names;

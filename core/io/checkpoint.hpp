@@ -18,30 +18,30 @@ namespace cambium::io {
 /// file.
 enum class Transfer { gather, collective };
 
-/// Collective: writes everything that a run needs to go on, complete or not at all:
+/// Collective: writes everything that is needed to continue a run, completely or not at all:
 ///   /cambium                    provenance and the resolved deck (attributes)
 ///   /checkpoint                 format, step, time (attributes)
 ///   /box, /species              cell vectors and origin; symbols and masses
 ///   /ranks/<place>              rows of each rank, for particle, cell and node fields
 ///   /fields/<name>              every field with `restart`, rows in rank order; global fields from rank 0
-///   32 bytes behind the end     a checksum of all before (core/io/hdf5/seal.hpp)
-///   whatever `save` puts there  called on every rank with the root group; what rank 0 wrote is kept
-/// With `compress` the real arrays of 1024 values or more are stored as it asks; that each value lies within an
-/// absolute or relative bound is compared before the file gets its name. InputError, on every rank, when the disk
-/// refuses; an older file of that name then stays.
+///   32 bytes at the end         a checksum of all preceding bytes (core/io/hdf5/seal.hpp)
+///   content of `save`           called on every rank with the root group; what rank 0 wrote is kept
+/// With `compress` real arrays of 1024 values or more are compressed accordingly; that each value is within an absolute
+/// or relative bound is checked before the file is renamed. InputError, on every rank, if the disk fails; an older file
+/// of that name is then kept.
 void write_checkpoint(const std::string& path, const State& state, const Comm& comm, const Provenance& provenance,
                       const std::function<void(Group&)>& save, Transfer transfer = Transfer::gather,
                       const std::optional<Compression>& compress = {});
 
-/// Collective: the same, gathered, but rank 0 keeps the whole file in memory and `disk` brings it to the disk while the
-/// run goes on; `allowed` and `after` are those of BackgroundFile::write(), and so is the InputError of the file
-/// before, which every rank gets.
+/// Collective: the same, gathered, but rank 0 keeps the complete file in memory and `disk` writes it while the run
+/// continues. `allowed` and `after` are passed to BackgroundFile::write(); its InputError of the previous file is
+/// thrown on every rank.
 void write_checkpoint_later(const std::string& path, const State& state, const Comm& comm, const Provenance& provenance,
                             const std::function<void(Group&)>& save, BackgroundFile& disk,
                             std::function<void()> allowed, std::function<void()> after);
 
-/// Collective. InputError when the bytes of a checkpoint, of any stage, are not those that were written; false when it
-/// does not say, because an earlier version wrote it or HDF5 changed it since.
+/// Collective. InputError if the bytes of a checkpoint, of any stage, are not those that were written; false if it has
+/// no checksum, because an earlier version wrote it or HDF5 changed it since.
 bool require_sound(const std::string& path, const Comm& comm);
 
 /// A checkpoint open for reading, on every rank.
@@ -52,12 +52,12 @@ class Checkpoint {
 
   std::int64_t step() const { return step_; }
   double time() const { return time_; }
-  /// Written by as many ranks as there are now: each gets its own particles back. Otherwise they are spread evenly, in
-  /// the order of the file. Cells and nodes go where the state has them now.
+  /// True if written by as many ranks as there are now: each gets its own particles. Otherwise they are spread evenly,
+  /// in file order. Cells and nodes follow the present distribution of the state.
   bool same_ranks() const { return same_ranks_; }
   bool sealed() const { return sealed_; }  ///< its bytes were compared with their checksum
   std::string deck() const { return file_->group("/cambium").attribute<std::string>("deck"); }
-  const File& file() const { return *file_; }  ///< for the groups that `save` made
+  const File& file() const { return *file_; }  ///< for the groups created by `save`
 
   /// Rows of this rank for fields that live there.
   std::int64_t rows(At at) const;
@@ -70,8 +70,8 @@ class Checkpoint {
     std::int64_t first = 0, rows = 0;
   };
   Share share(At at) const;
-  /// Collective: the rows of this rank as `state` divides them, whoever wrote them; none where the file has not as
-  /// many.
+  /// Collective: the rows of this rank in the distribution of `state`, whichever ranks wrote them; none if their number
+  /// in the file differs.
   Share share_of(const State& state, At at) const;
   void restore_field(const FieldSpec& field, Share mine) const;
 

@@ -4,8 +4,8 @@
 
 namespace cambium::io {
 
-/// Judges the numbers of a column whose commas are taken for decimal points: spreadsheets also write commas between
-/// thousands.
+/// Checks the values of a column whose commas are taken for decimal points: spreadsheets also write commas as thousands
+/// separators.
 class Commas {
  public:
   void add(std::string_view number) {
@@ -16,8 +16,8 @@ class Commas {
     }
     if (!comma && !number.empty()) others_ = true;
   }
-  /// Every comma stands before three digits, as in 12,000, and other numbers of the column have none: a writer of
-  /// decimals would have written those with one, too, or would have left zeros away.
+  /// True if every comma precedes three digits, as in 12,000, and other values of the column have none: a writer of
+  /// decimals would have used one there, too, or would have dropped trailing zeros.
   bool may_be_thousands() const { return some_ && grouped_ && others_; }
 
  private:

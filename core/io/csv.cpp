@@ -21,7 +21,7 @@
 namespace cambium::io {
 namespace {
 
-/// True for a text that spreadsheets take for a formula, with all that a formula can do. A lone sign is none.
+/// True for a text that spreadsheets interpret as a formula. A sign by itself is not one.
 bool is_formula(std::string_view text) {
   if (text.size() < 2 || std::string_view("=+-@\t\r").find(text.front()) == std::string_view::npos) return false;
   const auto unsigned_text = text.substr(1);
@@ -36,13 +36,13 @@ std::string heading(const std::vector<Column>& columns) {
   return text;
 }
 
-/// Sum of a text's bytes in their order (Fowler, Noll, Vo 1991: FNV-1a), which rows that follow go on with.
+/// Hash of a text's bytes (Fowler, Noll, Vo 1991: FNV-1a), which is continued over later rows.
 std::uint64_t checksum(std::string_view text, std::uint64_t sum = 14695981039346656037ull) {
   for (const char c : text) sum = (sum ^ static_cast<unsigned char>(c)) * 1099511628211ull;
   return sum;
 }
 
-/// The numbers of a line, a whole one first; none when it is no row of so many.
+/// Values of a line, of which the first is an integer; none if it is not a row of `count` values.
 std::optional<std::vector<double>> row_of(const std::string& line, std::size_t count) {
   std::vector<double> row;
   const char *at = line.data(), *const end = at + line.size();
@@ -59,11 +59,11 @@ std::optional<std::vector<double>> row_of(const std::string& line, std::size_t c
 }
 
 struct Kept {
-  std::string text;  ///< header and rows; empty when there is no such file
+  std::string text;  ///< header and rows; empty if there is no such file
   std::vector<std::vector<double>> rows;
 };
 
-/// Header and the complete rows up to a step of an earlier run, at most so many.
+/// Header and complete rows up to a step of an earlier run, at most `most`.
 Kept kept_rows(const std::string& path, const std::string& header, std::size_t columns, std::int64_t last_step,
                std::int64_t most) {
   std::ifstream in(path, std::ios::binary);

@@ -16,9 +16,9 @@ struct Column {
   std::string doc;
 };
 
-/// A text as a cell of a table: between quotation marks where a comma, a quotation mark or the end of a line is in it
-/// (RFC 4180). A text that a spreadsheet would run as a formula, as it begins with = + - @ or a tab and is no number,
-/// is led by an apostrophe and stands between quotation marks.
+/// A text as a cell of a table: quoted if it contains a comma, a quotation mark or a line break (RFC 4180). A text that
+/// a spreadsheet would run as a formula, since it begins with = + - @ or a tab and is not a number, is prefixed by an
+/// apostrophe and quoted.
 std::string csv_cell(std::string_view text);
 
 /// Content of a table, for the checkpoint that is written with it.
@@ -27,13 +27,13 @@ struct TableMark {
   std::uint64_t checksum = 0;  ///< of the text
 };
 
-/// A growing table as text: a header "step,time [ps],temperature [K]", then one line per row, each flushed. Numbers are
-/// the shortest that read back as the same double. Not collective: one rank owns a table.
+/// A growing table as text: a header "step,time [ps],temperature [K]", then one line per row, each flushed. Values are
+/// the shortest text that reads back as the same double. Not collective: one rank owns a table.
 class CsvFile {
  public:
-  /// The first column is the integer `step`, the others are `columns`. With `resumed_at`, what an earlier run wrote up
-  /// to that step stays, and later and half-written lines are dropped; InputError when its columns were others, when a
-  /// line is no row of it, and when it does not hold what `mark` says it held. A table that is gone is begun anew.
+  /// The first column is the integer `step`, the others are `columns`. With `resumed_at`, rows of an earlier run up to
+  /// that step are kept, later and half-written lines dropped; InputError if its columns differ, if a line is not one
+  /// of its rows, and if its content does not match `mark`. A missing table is created again.
   CsvFile(std::string path, const std::vector<Column>& columns, std::optional<std::int64_t> resumed_at = {},
           std::optional<TableMark> mark = {});
   ~CsvFile();
@@ -41,9 +41,9 @@ class CsvFile {
   CsvFile& operator=(const CsvFile&) = delete;
 
   void append(std::int64_t step, std::span<const double> values);
-  /// Brings the rows so far to the disk and says what they are. InputError when the disk refuses.
+  /// Flushes the rows so far to disk and returns their mark. InputError if the disk fails.
   TableMark mark();
-  /// Remains of an earlier run: for each row the step and the values, as numbers.
+  /// Rows kept from an earlier run: step and values of each.
   const std::vector<std::vector<double>>& kept() const { return kept_; }
 
  private:

@@ -8,7 +8,7 @@
 
 namespace cambium::io {
 
-/// An array as contiguous host memory: itself where it is that already, else a copy that lives as long as this.
+/// An array as contiguous host memory: itself if it is that already, else a copy owned by this object.
 class OnHost {
  public:
   explicit OnHost(const TensorRef& source);
@@ -19,7 +19,7 @@ class OnHost {
   TensorRef tensor_;
 };
 
-/// Fills an array, wherever it lies, from contiguous host memory of the same shape and type.
+/// Fills an array, on host or device, from contiguous host memory of the same shape and type.
 void copy_from_host(const void* source, const TensorRef& target);
 
 /// Collective: brings the rows (dimension 0) of all ranks to rank 0 in rank order, in contiguous host pieces of at most

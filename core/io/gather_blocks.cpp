@@ -10,7 +10,7 @@ namespace {
 
 constexpr int tag = 72, longest = 1 << 30, most_dimensions = 6;
 
-/// Header of a block; no dimensions and no array: there are no more.
+/// Header of a block; without dimensions and array it marks the end.
 struct Head {
   std::int64_t array = -1, dtype = 0, rank = 0, start[most_dimensions] = {}, shape[most_dimensions] = {};
 };
@@ -38,7 +38,7 @@ Block block_of(const Head& head, std::vector<char>& bytes) {
   return out;
 }
 
-/// f(where, count) for stretches of bytes whose numbers fit MPI's counts.
+/// f(address, count) for ranges of bytes whose counts fit MPI's int.
 template <class F>
 void in_stretches(char* bytes, std::int64_t count, const F& f) {
   for (std::int64_t at = 0; at < count; at += longest)
@@ -66,7 +66,7 @@ bool receive(const Comm& comm, int rank, std::vector<char>& bytes, Block& block)
 
 }  // namespace
 
-/// Rank 0 asks first: many ranks' small blocks would else wait in its memory.
+/// Waits for rank 0's request: otherwise small blocks of many ranks would be buffered in its memory.
 static void send_all(const Comm& comm, const std::function<bool(Block&)>& next) {
   MPI_Recv(nullptr, 0, MPI_BYTE, 0, tag, comm.handle(), MPI_STATUS_IGNORE);
   for (Block block; next(block);) send(comm, block);

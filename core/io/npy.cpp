@@ -83,7 +83,7 @@ std::int64_t bytes_left(std::istream& in) {
   return static_cast<std::int64_t>(end - here);
 }
 
-/// Numbers as they lie in the file. No memory is taken for those that the file does not hold.
+/// Values in file order. No memory is allocated for more than the file contains.
 template <class T>
 void read_values(std::istream& in, NpyArray& array, bool swapped, const std::string& path) {
   std::int64_t n = 1, bytes = 0;
@@ -102,7 +102,7 @@ void read_values(std::istream& in, NpyArray& array, bool swapped, const std::str
   array.values.assign(raw.begin(), raw.end());
 }
 
-/// Reads numbers of a type as NumPy names it, such as "<f8" or "|u1".
+/// Reads values of a type in NumPy's notation, such as "<f8" or "|u1".
 void read_typed(std::istream& in, NpyArray& array, const std::string& type, const std::string& path) {
   const char order = type.empty() ? '?' : type[0];
   constexpr bool little = std::endian::native == std::endian::little;
@@ -133,7 +133,7 @@ void read_typed(std::istream& in, NpyArray& array, const std::string& type, cons
                              type, what, std::filesystem::path(path).filename().string()));
 }
 
-/// Numbers of Fortran order, in which the first index runs fastest, in row-major order.
+/// Converts Fortran order, in which the first index runs fastest, to row-major order.
 std::vector<double> row_major(const std::vector<double>& values, const std::vector<std::int64_t>& shape) {
   std::vector<double> out(values.size());
   std::vector<std::int64_t> index(shape.size(), 0), stride(shape.size(), 1);

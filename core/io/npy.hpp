@@ -6,7 +6,7 @@
 
 namespace cambium::io {
 
-/// The numbers of a `.npy` file (NumPy's format, versions 1 to 3), converted to double, row-major.
+/// Values of a `.npy` file (NumPy's format, versions 1 to 3), converted to double, row-major.
 struct NpyArray {
   std::vector<std::int64_t> shape;
   std::vector<double> values;
@@ -14,10 +14,10 @@ struct NpyArray {
   std::int64_t row_size() const { return rows() > 0 ? static_cast<std::int64_t>(values.size()) / rows() : 0; }
 };
 
-/// Reads floating-point numbers of 4 or 8 bytes, integers of 1 to 8 bytes and truth values in either byte order, in C
-/// or Fortran order; InputError names the file and what it holds otherwise, such as numbers of 2 or 16 bytes.
+/// Reads floating-point values of 4 or 8 bytes, integers of 1 to 8 bytes and Booleans in either byte order, in C or
+/// Fortran order; for other types, such as floats of 2 or 16 bytes, InputError names the file and the type.
 NpyArray read_npy(const std::string& path);
-/// The same from a stream that can be positioned; `name` stands for the file in messages.
+/// The same from a seekable stream; `name` replaces the file name in messages.
 NpyArray read_npy(std::istream& in, const std::string& name);
 
 }  // namespace cambium::io

@@ -6,31 +6,31 @@
 
 namespace cambium::io {
 
-/// A quantity as data give it and as a model predicts it, side by side: what a parity plot is drawn from. A row belongs
-/// to a place (the frame, or the frame and the atom) and has one number for each component.
+/// Reference and predicted values of a quantity, the data of a parity plot. A row belongs to an item (the frame, or the
+/// frame and the atom) and has one value per component.
 struct ParityQuantity {
   std::string name;                          ///< "energy", "force"; part of file names
   std::string unit;                          ///< of both sides, such as "eV/atom"
   std::string doc;                           ///< a sentence
-  std::vector<std::string> places;           ///< names of the columns that say where a row belongs: {"frame", "atom"}
+  std::vector<std::string> places;           ///< names of the columns that identify a row: {"frame", "atom"}
   std::vector<std::string> components;       ///< {"x", "y", "z"}; empty for a single number
-  std::vector<std::int64_t> place;           ///< rows x places, counted from 0
+  std::vector<std::int64_t> place;           ///< indices, rows x places, from 0
   std::vector<double> reference, predicted;  ///< rows x components
 
   std::size_t width() const { return components.empty() ? 1 : components.size(); }
   std::size_t rows() const { return reference.size() / width(); }
 };
 
-/// Errors over all numbers of a quantity; negative where there are none.
+/// Errors over all values of a quantity; negative if there are none.
 struct ParityErrors {
   double rmse = -1.0, mae = -1.0, largest = -1.0;
 };
 ParityErrors errors_of(const ParityQuantity& quantity);
 
-/// Writes <folder>/<stem>_<name>.csv for every quantity that has rows (columns: places, reference and predicted of each
-/// component, with units), and <folder>/<stem>.h5 with a group for each: the same columns as arrays, `reference` and
-/// `predicted` as (row, component), and rmse and mae as attributes. The folder is there already. On one rank; returns
-/// the names of the files.
+/// Writes <folder>/<stem>_<name>.csv for every quantity that has rows (columns: indices, reference and predicted of
+/// each component, with units), and <folder>/<stem>.h5 with a group for each: the same columns as arrays, `reference`
+/// and `predicted` as (row, component), and rmse and mae as attributes. The folder must exist. On one rank; returns the
+/// file names.
 std::vector<std::string> write_parity(const std::string& folder, const std::string& stem,
                                       std::span<const ParityQuantity> quantities);
 

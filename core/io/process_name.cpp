@@ -17,10 +17,10 @@ struct Status {
 
 bool gone(long pid) { return kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH; }
 
-/// From /proc/PID/stat: the state is the first word behind the name in brackets, the start the twentieth (man 5 proc).
+/// From /proc/PID/stat: the state is the first word after the name in brackets, the start the twentieth (man 5 proc).
 Status status_of(long pid) {
   std::ifstream in("/proc/" + std::to_string(pid) + "/stat");
-  std::string text;  // getline(), since a bare buffer throws where a process goes between opening and reading
+  std::string text;  // getline(), since a bare buffer throws if a process ends between opening and reading
   std::getline(in, text, '\0');
   const auto end = text.rfind(')');
   if (end == std::string::npos) return {};

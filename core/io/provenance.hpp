@@ -7,7 +7,7 @@
 
 namespace cambium::io {
 
-/// Where a result comes from: program, machine, deck. Stored in every file of a run.
+/// Origin of a result: program, machine, deck. Stored in every file of a run.
 struct Provenance {
   std::string version;   ///< of Cambium
   std::string git_hash;  ///< of the source tree, "unknown" outside git

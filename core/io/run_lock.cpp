@@ -31,14 +31,14 @@ namespace {
 
 std::string content(const std::string& path) {
   std::ifstream in(path);
-  std::string text;  // getline(), since a bare buffer throws where a file system answers with an error
+  std::string text;  // getline(), since a bare buffer throws if a file system returns an error
   std::getline(in, text, '\0');
   return text;
 }
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-/// The boot and the space of process numbers: a container has numbers of its own.
+/// Boot ID and PID namespace: a container has its own PIDs.
 std::string machine_name() {
   char space[128] = "";
   if (readlink("/proc/self/ns/pid", space, sizeof space - 1) < 0) space[0] = 0;
@@ -69,8 +69,8 @@ void write_new(const std::string& path, const std::string& text, const std::stri
   refuse_write(named, std::strerror(failed));
 }
 
-/// Seconds at which a file was last changed, by the clock of its file system; -1 without the file. It is opened, as
-/// network file systems ask their server only then.
+/// Modification time of a file in seconds, by the clock of its file system; -1 without the file. It is opened because
+/// network file systems query their server only then.
 double changed_at(const std::string& path) {
   struct stat info {};
   const int file = ::open(path.c_str(), O_RDONLY);
@@ -148,8 +148,8 @@ void RunLock::release() {
   if (mine()) ::unlink(path_.c_str());
 }
 
-/// One attempt. The link is the step that decides; on some network file systems its answer may be lost on the way, and
-/// the number of names of the file tells whether it was made.
+/// One attempt. The link is the atomic step; on some network file systems its reply may be lost, and the link count of
+/// the file shows whether it was made.
 bool RunLock::claim() {
   const std::string candidate = path_ + "." + own_.token;
   const std::string text = lock_text(own_);
@@ -170,7 +170,7 @@ RunLock::Verdict RunLock::judge(const LockHolder& other, std::string& why) const
   const fs::path elsewhere = fs::path(other.directory) / "run.lock";
   if (!other.directory.empty() && other.directory != own_.directory && fs::exists(elsewhere, ignored) &&
       !fs::equivalent(elsewhere, path_, ignored) && read_holder(content(elsewhere.string())).token == other.token)
-    return Verdict::gone;  // a copy of a directory whose run goes on there
+    return Verdict::gone;  // a copy of a directory whose run continues there
   if (other.machine == own_.machine && other.host == own_.host && other.process.pid > 0) {
     if (!is_alive(other.process)) return Verdict::gone;
     if (other.launcher.pid == 0 || is_alive(other.launcher)) return Verdict::alive;
@@ -200,8 +200,8 @@ bool RunLock::is_silent(const LockHolder& other) const {
   return true;
 }
 
-/// Takes a judged lock away. Between judgement and this another run may have done the same and made its own: that one
-/// is put back.
+/// Removes a lock found stale. In the meantime another run may have done the same and created its own: that one is put
+/// back.
 void RunLock::displace(const LockHolder& other) {
   const std::string aside = path_ + "." + own_.token + ".old";
   if (std::rename(path_.c_str(), aside.c_str()) != 0) return;
@@ -238,7 +238,7 @@ void RunLock::refuse(const LockHolder& other) const {
   throw InputError(fmt::format("{}; wait for its end, stop it there, or write elsewhere with run.directory=PATH", who));
 }
 
-/// A file that cannot be read says nothing: a network file system may be away for a while.
+/// An unreadable file is inconclusive: a network file system may be away for a while.
 bool RunLock::mine() const {
   const int file = ::open(path_.c_str(), O_RDONLY);
   if (file < 0) return errno != ENOENT;

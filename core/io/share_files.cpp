@@ -49,7 +49,7 @@ std::string share_path(const std::string& manifest, const std::string& token, in
   return (fs::path(shares_folder(manifest)) / fmt::format("{}.{:05}", token, rank)).string();
 }
 
-/// The bytes and the checksum that a seal says.
+/// Size and checksum stored in a seal.
 std::array<std::int64_t, 2> said_by(const char* seal) {
   std::array<std::int64_t, 2> out;
   std::memcpy(out.data(), seal + 16, sizeof out);
@@ -75,7 +75,7 @@ std::string random_name() {
 
 std::string shares_folder(const std::string& manifest) { return fs::path(manifest).replace_extension("shares"); }
 
-/// A share that is written while it is given.
+/// A rank file that is written as data arrive.
 struct ShareWriter::Disk {
   explicit Disk(const std::string& path) : target(path), named(path) {
     file = ::open(target.part().c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666);
@@ -113,7 +113,7 @@ ShareWriter::ShareWriter(std::string manifest, std::vector<SharedArray> arrays, 
   for (const auto& array : arrays_)
     for (const auto& extent : extents_) bytes_ += extent.count * size_of(array.dtype);
   on_every_rank(comm, [&] {
-    std::error_code error;  // each rank: memory of a node is seen by its own ranks alone
+    std::error_code error;  // each rank: the memory of a node is visible to its own ranks only
     fs::create_directories(shares_folder(manifest_), error);
     if (error) refuse_write(shares_folder(manifest_), error.message());
     if (behind)

@@ -26,7 +26,7 @@ TableFile::TableFile(const Context& context, std::string name, std::vector<Colum
 
 namespace {
 
-/// "/thermo/"; the top of the file where a column has the table's name, which a group may not have then.
+/// "/thermo/"; the top of the file if a column has the table's name, which a group cannot have then.
 std::string group_of(const std::string& table, const std::vector<Column>& columns) {
   for (const auto& column : columns)
     if (column.name == table) return "/";
@@ -38,7 +38,7 @@ std::string spaced(std::string name) {
   return name;
 }
 
-/// Rows lie along the time where there is one, else along the step.
+/// The dimension of the rows is time if there is one, else the step.
 void name_rows(File& file, const std::string& group, const std::vector<Column>& columns) {
   const bool timed = !columns.empty() && columns.front().name == "time";
   const std::string rows = group + (timed ? "time" : "step");
@@ -54,7 +54,7 @@ void name_rows(File& file, const std::string& group, const std::vector<Column>& 
 
 }  // namespace
 
-/// The text is the master copy: a killed program may leave an HDF5 file that cannot be opened, so it is made anew.
+/// The text is the master copy: a killed program may leave an HDF5 file that cannot be opened, so it is written again.
 void TableFile::make_series(const Context& context, const std::string& path) {
   file_ = std::make_unique<File>(File::create(path));
   write_provenance(*file_, provenance_of(context));

@@ -18,15 +18,14 @@ namespace cambium::io {
 /// the time or the step). Every row reaches the operating system before append() returns.
 class TableFile {
  public:
-  /// Collective. With `resumed_at`, rows up to that step of the earlier run stay and later ones are dropped; `mark` is
-  /// what the checkpoint says of them. InputError as CsvFile.
+  /// Collective. With `resumed_at`, rows up to that step of the earlier run are kept and later ones dropped; `mark` is
+  /// their mark from the checkpoint. InputError as CsvFile.
   TableFile(const Context& context, std::string name, std::vector<Column> columns,
             std::optional<std::int64_t> resumed_at = {}, std::optional<TableMark> mark = {});
 
-  /// Collective. One value per column; those of rank 0 are written. InputError when the disk refuses.
+  /// Collective. One value per column; those of rank 0 are written. InputError if the disk fails.
   void append(std::int64_t step, std::span<const double> values);
-  /// Collective: puts what the table holds now into a checkpoint's group, as the root sees it. The rows are on the disk
-  /// then.
+  /// Collective: stores the root's mark of the present table in a checkpoint's group. The rows are then on disk.
   void save_mark(Group& group) const;
   std::vector<std::string> files() const { return {name_ + ".csv", name_ + ".h5"}; }
 

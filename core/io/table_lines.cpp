@@ -10,7 +10,7 @@ namespace cambium::io {
 
 TableLines::TableLines(const std::string& path) : path_(path), in_(path, std::ios::binary) {
   if (!in_) throw InputError(fmt::format("'{}' cannot be read", path));
-  TextLines{path};  // refuses what is no text
+  TextLines{path};  // refuses files that are not text
 }
 
 std::string TableLines::where() const { return fmt::format("{}:{}", path_, first_line_); }
@@ -22,7 +22,7 @@ bool TableLines::next_line() {
   return true;
 }
 
-/// By the line of names: the first of tab, semicolon and comma that stands in it outside quotation marks.
+/// By the header line: the first of tab, semicolon and comma that occurs outside quotation marks.
 void TableLines::choose_separator() {
   bool quoted = false;
   std::string outside;
@@ -35,8 +35,8 @@ void TableLines::choose_separator() {
     if (outside.find(c) != std::string::npos) separator_ = c;
 }
 
-/// Adds the cells of a line; false where its last cell goes on in the next one. A quotation mark behind other letters
-/// is one of them, as in 2',3"-dichloro.
+/// Adds the cells of a line; false if its last cell continues on the next one. A quotation mark after other characters
+/// is literal, as in 2',3"-dichloro.
 bool TableLines::add_cells() {
   for (std::size_t k = 0; k < line_.size(); ++k) {
     const char c = line_[k];

@@ -6,9 +6,9 @@
 
 namespace cambium::io {
 
-/// The records of a table in text (RFC 4180, and what spreadsheets write beside it): cells between commas, semicolons
-/// or tabs, by the line of names: tabs where it has some, else semicolons, else commas; quotation marks around a cell,
-/// within which separators and ends of lines belong to it; a byte-order mark. Empty lines are passed over.
+/// Records of a text table (RFC 4180, and the variants of spreadsheets): cells separated by commas, semicolons or tabs,
+/// as decided by the header line: tabs if it has some, else semicolons, else commas; quoted cells, which may contain
+/// separators and line breaks; a byte-order mark. Empty lines are skipped.
 class TableLines {
  public:
   /// InputError when the file cannot be opened.
@@ -20,9 +20,9 @@ class TableLines {
   std::int64_t line() const { return first_line_; }  ///< at which the record begins, from 1
   /// "path:line", for messages.
   std::string where() const;
-  /// Between cells: a comma is the decimal point of numbers where it is another mark.
+  /// Cell separator: if it is not a comma, a comma is the decimal point.
   char separator() const { return separator_; }
-  /// The next record is a line of names: of a table whose first lines are remarks.
+  /// The next record is a header line: for a table whose first lines are remarks.
   void begin_again() { separator_ = '\0'; }
 
  private:

@@ -17,13 +17,13 @@ constexpr std::size_t read_at_once = 1 << 18;
 
 bool between_words(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
-/// A sign in front of a number is allowed, from_chars knows minus only.
+/// Strips a leading plus sign, since from_chars accepts minus only.
 std::string_view without_plus(std::string_view word) {
   const bool plus = word.size() > 1 && word[0] == '+' && word[1] != '-' && word[1] != '+';
   return plus ? word.substr(1) : word;
 }
 
-/// What the first bytes of a file say it is, and how it becomes text; null for text.
+/// File type by its first bytes, and how to convert it to text; null for text.
 struct OtherKind {
   std::string_view start;
   const char *name, *remedy;
@@ -93,7 +93,7 @@ void TextLines::pass_byte_order_mark() {
         fmt::format("{}: its lines end in CR alone, expected LF or CR LF; convert it: tr '\\r' '\\n'", path_));
 }
 
-/// Reads on behind the bytes that are still to be read; false where the file has no more.
+/// Refills the buffer after the unread bytes; false at the end of the file.
 bool TextLines::fill() {
   std::copy(buffer_.begin() + static_cast<std::ptrdiff_t>(at_), buffer_.begin() + static_cast<std::ptrdiff_t>(end_),
             buffer_.begin());

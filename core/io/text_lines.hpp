@@ -11,13 +11,13 @@ namespace cambium::io {
 
 /// The words of a line, separated by blanks.
 std::vector<std::string_view> split(std::string_view line);
-/// The same in place of what `words` holds, whose memory is used again.
+/// The same into `words`, which replaces its content and reuses its memory.
 void split(std::string_view line, std::vector<std::string_view>& words);
 
-/// A word that is a finite number as a whole; none for any other. An exponent may be written with d as in Fortran.
+/// Parses the entire word as a finite number; none for any other. An exponent may be written with d as in Fortran.
 std::optional<double> number_of(std::string_view word);
 
-/// The lines of a text file, with the place for messages. A byte-order mark of UTF-8 is no part of the first line.
+/// Lines of a text file, with the location for messages. A UTF-8 byte-order mark is not part of the first line.
 class TextLines {
  public:
   /// Throws InputError when the file cannot be opened, and for text in UTF-16.
@@ -25,13 +25,13 @@ class TextLines {
 
   /// Reads the next line (without its end); false at the end of the file.
   bool next();
-  /// Passes over so many lines; false where there are fewer. line() is not changed.
+  /// Skips this many lines; false if there are fewer. line() is not changed.
   bool skip(std::int64_t lines);
   const std::string& line() const { return line_; }
   std::int64_t number() const { return number_; }  ///< of the current line, from 1
   const std::string& path() const { return path_; }
 
-  /// A position to come back to: the line after the current one.
+  /// A position to return to: the line after the current one.
   struct Mark {
     std::streamoff offset;
     std::int64_t number;
@@ -42,7 +42,7 @@ class TextLines {
   /// Throws InputError "path:line: text".
   [[noreturn]] void fail(const std::string& text) const { fail_at(number_, text); }
   [[noreturn]] void fail_at(std::int64_t number, const std::string& text) const;
-  /// A whole word as a number; fails naming `what` it should be.
+  /// Parses the entire word as a number; the failure message names `what` it should be.
   double real(std::string_view word, std::string_view what) const;
   std::int64_t integer(std::string_view word, std::string_view what) const;
 

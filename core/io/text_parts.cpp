@@ -20,7 +20,7 @@ namespace cambium::io {
 
 namespace {
 
-/// Where in the file the part of each rank begins.
+/// Offset in the file of the part of each rank.
 std::vector<std::int64_t> beginnings(std::int64_t at, const std::vector<std::int64_t>& sizes,
                                      const std::vector<std::int64_t>& places) {
   std::vector<std::size_t> order(sizes.size());

@@ -3,8 +3,8 @@
 
 namespace cambium::io {
 
-/// A text as UTF-8. One that is none was written in Latin-1 or Windows-1252, as units and headings with a degree sign
-/// are by older programs: each of its bytes is then a character of Latin-1.
+/// Converts a text to UTF-8. Text that is not UTF-8 is taken for Latin-1 or Windows-1252, as older programs write units
+/// and headings with a degree sign: each of its bytes becomes a character of Latin-1.
 std::string utf8(std::string text);
 
 }  // namespace cambium::io

@@ -78,7 +78,7 @@ std::uint64_t ZipFile::number(std::uint64_t at, int bytes) const {
   return value;
 }
 
-/// The directory stands at the end; archives above 4 GiB, and those of PyTorch, have a second, wider end record.
+/// The directory is at the end; archives above 4 GiB, and those of PyTorch, have a second, wider end record.
 void ZipFile::read_directory() {
   constexpr std::uint64_t end_size = 22, longest_comment = 65535;
   std::uint64_t at = bytes_.size() < end_size ? 0 : bytes_.size() - end_size;

@@ -8,14 +8,14 @@
 namespace cambium::io {
 
 /// Members of a zip archive, stored or deflated, of any size (ZIP64); each is compared with its CRC-32. The file is
-/// mapped, so that only what is read comes into memory. Format: PKWARE's APPNOTE 6.3.
+/// mapped, so only the parts that are read are loaded into memory. Format: PKWARE's APPNOTE 6.3.
 class ZipFile {
  public:
-  /// The program whose archives are meant, for messages: "a MACE model is the file that PyTorch writes".
+  /// The program whose archives are expected, for messages: "a MACE model is the file that PyTorch writes".
   struct Origin {
     std::string what, writer;
   };
-  /// InputError when the file cannot be read, is no zip archive, or ends before its directory.
+  /// InputError if the file cannot be read, is not a zip archive, or ends before its directory.
   ZipFile(const std::string& path, const Origin& origin);
   ~ZipFile();
   ZipFile(const ZipFile&) = delete;

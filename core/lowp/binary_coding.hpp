@@ -6,9 +6,9 @@
 namespace cambium::lowp {
 
 /// A matrix W (rows, columns) of weights as sum over b of scale[b][row] * S_b with S_b of -1 and +1: binary coding,
-/// `bits` bits per weight. Signs lie in blocks of 16 rows and 32 columns: word r of block (i, j) holds row 16 i + r,
-/// nibble s of it the columns 32 j + 4 s to 4 s + 3, a set bit for +1; bit planes one after the other. Rows and columns
-/// are padded.
+/// `bits` bits per weight. Signs are stored in blocks of 16 rows and 32 columns: word r of block (i, j) holds row 16 i
+/// + r, nibble s of it the columns 32 j + 4 s to 4 s + 3, a set bit for +1; bit planes one after the other. Rows and
+/// columns are padded.
 struct BinaryCodedMatrix {
   static constexpr int block_rows = 16, block_columns = 32;
   std::int64_t rows = 0, columns = 0;
@@ -28,7 +28,7 @@ struct BinaryCodedMatrix {
     to = positive ? to | bit : to & ~bit;
   }
   float scale(int plane, std::int64_t row) const { return scales[plane * row_blocks() * block_rows + row]; }
-  /// The matrix that is meant, row-major.
+  /// The decoded matrix, row-major.
   std::vector<float> dense() const;
 
  private:
@@ -44,11 +44,11 @@ struct BinaryCodedMatrix {
 BinaryCodedMatrix binary_coded(std::span<const float> weights, std::int64_t rows, std::int64_t columns, int bits,
                                int rounds = 15);
 
-/// Weights -s, 0, s with s the mean magnitude of the whole matrix, rounded to the nearest (BitNet b1.58, Ma et al.
-/// 2024, eqs. 1 to 3), as two bit planes of scale s/2: (+ +) is s, (+ -) is 0, (- -) is -s.
+/// Weights -s, 0, s with s the mean magnitude over the matrix, rounded to the nearest (BitNet b1.58, Ma et al. 2024,
+/// eqs. 1 to 3), as two bit planes of scale s/2: (+ +) is s, (+ -) is 0, (- -) is -s.
 BinaryCodedMatrix ternary_coded(std::span<const float> weights, std::int64_t rows, std::int64_t columns);
 
-/// Rows of a matrix of numbers in host memory: row k begins at data + k * stride.
+/// Rows of a matrix in host memory: row k begins at data + k * stride.
 template <class T>
 struct RowsOf {
   T* data;
@@ -66,8 +66,7 @@ void multiply(const BinaryCodedMatrix& w, const float* x, std::int64_t batch, fl
 BinaryCodedMatrix transposed_planes(const BinaryCodedMatrix& w);
 
 /// x[k] = W^T y[k] for k = 0..batch-1, or += when `add`, by `planes` of transposed_planes(w): the same matrix as
-/// multiply(), so that a derivative taken with it is that of what multiply() computes. y: (batch, rows), x: (batch,
-/// columns).
+/// multiply(), so it gives the exact derivative of multiply(). y: (batch, rows), x: (batch, columns).
 void multiply_transposed(const BinaryCodedMatrix& w, const BinaryCodedMatrix& planes, RowsOf<const float> y,
                          std::int64_t batch, bool add, RowsOf<float> x);
 

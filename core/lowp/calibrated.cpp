@@ -147,7 +147,7 @@ CalibratedMatrix calibrated(BinaryCodedMatrix start, bool ternary, std::span<con
   std::vector<double> a = inputs.own;
   double trace = 0.0;
   for (Size k = 0; k < n; ++k) trace += a[k * n + k];
-  // Never 0: an input that is the same in all samples keeps its weight.
+  // Never 0: an input that is constant over all samples keeps its weight.
   const double added = std::max(ridge * trace / static_cast<double>(n), 1e-30);
   for (Size k = 0; k < n; ++k) a[k * n + k] += added;
   const auto b = linear_terms(weights, inputs, added);

@@ -6,8 +6,8 @@
 
 namespace cambium::lowp {
 
-/// Second moments of what a matrix is multiplied by, about the means: of the inputs x of the full network and the
-/// inputs x' that the same samples give where the layers before are rounded already.
+/// Centred second moments of the input of a matrix product: of the inputs x of the full-precision network and the
+/// inputs x' for the same samples after quantisation of the preceding layers.
 struct InputMoments {
   std::int64_t columns = 0;
   std::vector<double> full_mean, mean;  ///< of x, of x'
@@ -18,19 +18,19 @@ struct InputMoments {
 /// For `rows` rows of x and x' (rows, columns), row-major.
 InputMoments input_moments(std::span<const float> full, std::span<const float> rounded, std::int64_t columns);
 
-/// A matrix of few bits and what is added to each row's product so that its mean over the samples is that of the full
+/// A low-bit matrix and a shift of each row's product so that its mean over the samples is that of the full-precision
 /// matrix.
 struct CalibratedMatrix {
   BinaryCodedMatrix matrix;
   std::vector<float> shift;  ///< (rows)
 };
 
-/// Improves `start`, a coding of `weights` (rows, columns), so that products W' x' come as near as can be to W x about
-/// their means, in the least-squares sense: of one row, q A q - 2 q b with A = E[x' x'] + ridge and b = E[x' x] w +
-/// ridge w. In turn each sign pattern is set to the best one for the others (coordinate descent, QuantEase, Behdin et
-/// al., arXiv:2309.01885) and scales are fitted; neither ever raises the error. `ridge` is a share of the mean of A's
-/// diagonal and holds on to the weights where samples say nothing. Matrices of ternary_coded() keep their scale
-/// (`ternary`).
+/// Improves `start`, a coding of `weights` (rows, columns), so that products W' x' approximate W x about their means in
+/// the least-squares sense: for one row, q A q - 2 q b with A = E[x' x'] + ridge and b = E[x' x] w + ridge w.
+/// Alternates between setting each sign pattern to the best one given the others (coordinate descent, QuantEase, Behdin
+/// et al., arXiv:2309.01885) and fitting scales; neither ever raises the error. `ridge`, as a fraction of the mean of
+/// A's diagonal, regularises towards the weights where samples carry no information. Matrices of ternary_coded() keep
+/// their scale (`ternary`).
 CalibratedMatrix calibrated(BinaryCodedMatrix start, bool ternary, std::span<const float> weights,
                             const InputMoments& inputs, int rounds = 20, double ridge = 1e-4);
 

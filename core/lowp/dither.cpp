@@ -7,7 +7,7 @@
 namespace cambium::lowp {
 namespace {
 
-/// Eight counters side by side, every word in 64 bits of its own: a product of two words then is one multiplication.
+/// Eight counters in parallel, every word in 64 bits of its own, so a product of two words is one multiplication.
 typedef std::uint64_t Words __attribute__((vector_size(64)));
 typedef std::uint16_t Halves __attribute__((vector_size(16)));
 

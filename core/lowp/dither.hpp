@@ -3,8 +3,8 @@
 
 namespace cambium::lowp {
 
-/// Whose rounding: the same numbers for the same address, on any rank and in any order of calls. `first` is the index
-/// of the first element within the tensor, a multiple of 128.
+/// Address of a rounding operation: the same random numbers for the same address, on any rank and in any order of
+/// calls. `first` is the index of the first element within the tensor, a multiple of 128.
 struct RoundingAddress {
   std::uint64_t seed = 0, tensor = 0, step = 0;
   std::int64_t first = 0;

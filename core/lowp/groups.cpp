@@ -18,7 +18,7 @@ void require_format(GroupFormat format, std::size_t numbers, std::size_t bytes) 
 }
 
 float largest_magnitude(const float* x, std::int64_t n) {
-  std::uint32_t most = 0;  // of bits without sign: their order is that of the numbers, and not-a-number is above all
+  std::uint32_t most = 0;  // of bits without sign: their order is that of the magnitudes, and NaN is above all
   for (std::int64_t k = 0; k < n; ++k) {
     std::uint32_t bits;
     std::memcpy(&bits, x + k, 4);
@@ -29,7 +29,7 @@ float largest_magnitude(const float* x, std::int64_t n) {
   return value;
 }
 
-/// Whole numbers of one block of 128.
+/// Integers of one block of 128.
 void round_block(const float* x, float inverse, int limit, const std::uint16_t* random, std::int8_t* q) {
   const auto low = static_cast<float>(-limit), high = static_cast<float>(limit);
   for (int k = 0; k < dither_block; ++k) {
@@ -39,7 +39,7 @@ void round_block(const float* x, float inverse, int limit, const std::uint16_t* 
   }
 }
 
-/// Byte k of 64 holds numbers k (low) and k + 64 (high) of a block of 128.
+/// Byte k of 64 holds values k (low) and k + 64 (high) of a block of 128.
 void pack4(const std::int8_t* q, std::uint8_t* out) {
   for (int k = 0; k < 64; ++k) out[k] = static_cast<std::uint8_t>((q[k] & 15) | (q[k + 64] & 15) << 4);
 }
@@ -99,7 +99,7 @@ void encode_groups(GroupFormat format, std::span<const float> values, const Roun
     float scale = most / static_cast<float>(limit), inverse = static_cast<float>(limit) / most;
     if (!finite) scale = std::numeric_limits<float>::quiet_NaN();
     if (!finite || !(inverse <= std::numeric_limits<float>::max()))
-      inverse = 0.0f;  // nothing, or too small to be told apart
+      inverse = 0.0f;  // zero, or too small to be represented
     std::byte* to = out.data() + g * format.group_bytes();
     for (std::int64_t at = 0; at < format.group; at += dither_block, to += dither_block * format.bits / 8) {
       float block[dither_block] = {};

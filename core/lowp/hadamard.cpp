@@ -12,7 +12,7 @@ namespace {
 
 typedef float Sixteen __attribute__((vector_size(64)));
 
-/// Each number plus, in the upper place minus, its partner's: x[k ^ D] + x[k] below, x[k ^ D] - x[k] above.
+/// Butterfly of elements k and k ^ D: x[k ^ D] + x[k] at the lower index, x[k ^ D] - x[k] at the upper one.
 template <int D, int... K>
 Sixteen butterfly(Sixteen x, std::integer_sequence<int, K...>) {
   const Sixteen partner = __builtin_shufflevector(x, x, (K ^ D)...), sign = {(K & D ? -1.0f : 1.0f)...};
@@ -23,7 +23,7 @@ Sixteen butterfly(Sixteen x) {
   return butterfly<D>(x, std::make_integer_sequence<int, 16>{});
 }
 
-/// Numbers of one transform: N times sixteen.
+/// Values of one transform: N times sixteen.
 template <int N>
 struct Block {
   std::array<Sixteen, N> part;
@@ -46,7 +46,7 @@ struct Block {
   }
 };
 
-/// Signs by the first 128 binary digits of pi behind the point, times `factor`: nobody chose them.
+/// Signs from the first 128 binary fraction digits of pi, times `factor`: nothing-up-my-sleeve numbers.
 std::array<Sixteen, 8> signs(float factor) {
   constexpr std::uint64_t digits[2] = {0x243F6A8885A308D3ull, 0x13198A2E03707344ull};
   std::array<Sixteen, 8> out;

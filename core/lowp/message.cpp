@@ -23,7 +23,7 @@ void require_length(WireCodec codec, std::int64_t numbers, std::size_t bytes) {
     throw InternalError("a message has another length than its numbers");
 }
 
-/// f(k, number k) of a message whose numbers have a size of their own.
+/// f(k, value k) of a message with values of fixed size.
 template <class F>
 void each(WireCodec codec, std::span<const std::byte> in, F&& f) {
   const std::size_t size = codec == WireCodec::bf16 ? 2 : 4;

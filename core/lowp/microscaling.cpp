@@ -41,7 +41,7 @@ namespace {
 
 constexpr int scale_bias = 127, no_scale = 255;
 
-/// Of `count` numbers, `stride` apart. Zeros have the least one.
+/// Scale of `count` values, `stride` apart. Zeros have the smallest one.
 template <class T>
 int scale_of(const SmallFloat& element, const T* values, std::int64_t count, std::int64_t stride) {
   double most = 0.0;

@@ -10,7 +10,7 @@ namespace {
 constexpr int columns_at_once = 16;
 
 #if defined(__AVX512F__)
-/// Sixteen numbers in one register, from which sixteen rows choose at once: an index is the low four bits of a lane.
+/// Sixteen values in one register, a lookup table for sixteen rows at once: an index is the low four bits of a lane.
 struct Row16 {
   __m512 v;
   static Row16 zero() { return {_mm512_setzero_ps()}; }

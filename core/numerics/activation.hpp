@@ -60,7 +60,7 @@ CAMBIUM_FN T activation_slope(Activation f, T x, T y) {
 template <class T>
 void activate(Activation f, std::int64_t n, const T* x, T* y);
 
-/// by[k] *= f'(x[k]) for n values of host memory, on all threads, y[k] being f(x[k]). Of relu y alone may be given for
+/// by[k] *= f'(x[k]) for n values of host memory, on all threads, with y[k] = f(x[k]). For relu y may be passed for
 /// both.
 template <class T>
 void times_slope(Activation f, std::int64_t n, const T* x, const T* y, T* by);

@@ -5,14 +5,14 @@
 
 namespace cambium {
 
-/// Host memory for kernels that load whole registers: it begins at a cache line and only ever grows.
+/// Host memory for kernels that load full registers: aligned to a cache line; only ever grows.
 template <class T>
 class AlignedBuffer {
  public:
   AlignedBuffer() = default;
   explicit AlignedBuffer(std::size_t n) { reserve(n); }
 
-  /// Room for n entries; what was there is lost when it grows.
+  /// Room for n entries; the content is lost when it grows.
   T* reserve(std::size_t n) {
     if (n > size_) {
       data_.reset();

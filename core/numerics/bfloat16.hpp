@@ -20,7 +20,7 @@ CAMBIUM_FN float from_bfloat16(std::uint16_t half) {
   return x;
 }
 
-/// A bfloat16 number as it lies in memory and on the wire.
+/// A bfloat16 value in memory and in messages.
 struct Bf16 {
   std::uint16_t bits = 0;
   Bf16() = default;

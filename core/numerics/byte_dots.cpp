@@ -17,7 +17,7 @@ constexpr int rows_of_block = ByteRows::block_rows;
 constexpr std::ptrdiff_t group_bytes = 4 * rows_of_block;
 
 #if defined(__AVX512VNNI__)
-/// `Blocks` of them at once: as many sums as hide the latency of a product.
+/// `Blocks` of them at once: enough sums to hide the latency of a product.
 template <int Blocks>
 void multiply_blocks(const std::uint8_t* rows, std::ptrdiff_t groups, const std::int8_t* by, std::int32_t start,
                      std::int32_t* out) {
@@ -69,7 +69,7 @@ void ByteRows::set_row(std::int64_t row, std::span<const std::int8_t> values) {
 }
 
 void ByteRows::dots(std::int64_t first, std::int64_t last, const std::int8_t* by, std::int32_t* out) const {
-  std::int32_t sum = 0;  // times `zero`: what the stored form adds to every product
+  std::int32_t sum = 0;  // times `zero`: offset of every product due to the stored form
   for (std::int64_t c = 0; c < padded_columns(); ++c) sum += by[c];
   const std::int32_t start = -static_cast<std::int32_t>(zero) * sum;
   constexpr std::int64_t together = 4;

@@ -5,8 +5,8 @@
 
 namespace cambium {
 
-/// Rows of bytes laid out for their products with one row after the other: blocks of 16 rows, in which four columns of
-/// each row lie beside the same four of the next, so that a register holds 16 sums and none is ever summed across.
+/// Byte matrix laid out for products of its rows with one vector after the other: in blocks of 16 rows, four columns of
+/// each row are adjacent to the same four of the next, so a register holds 16 sums and no horizontal sums are needed.
 class ByteRows {
  public:
   static constexpr std::int64_t block_rows = 16;
@@ -18,17 +18,16 @@ class ByteRows {
 
   std::int64_t rows() const { return rows_; }
   std::int64_t columns() const { return columns_; }
-  /// Row lengths of what dots() multiplies by: `columns` rounded up to a multiple of 4; what is added is 0.
+  /// Length of the vectors for dots(): `columns` rounded up to a multiple of 4; padding is 0.
   std::int64_t padded_columns() const { return groups_ * group_columns; }
   /// One row; each value from -127 to 127.
   void set_row(std::int64_t row, std::span<const std::int8_t> values);
 
   /// out[r] = sum over columns of row (first + r) times `by`, for the rows [first, last); `first` is a multiple of
-  /// block_rows. `by`: padded_columns() numbers. Writes whole blocks: `out` has room for last - first rounded up to
-  /// one.
+  /// block_rows. `by`: padded_columns() values. Writes full blocks: `out` has room for last - first rounded up to one.
   void dots(std::int64_t first, std::int64_t last, const std::int8_t* by, std::int32_t* out) const;
 
-  /// As they lie: values plus 128, which is the form of the instruction that multiplies unsigned by signed bytes.
+  /// Stored values: plus 128, as required by the instruction that multiplies unsigned by signed bytes.
   std::span<const std::uint8_t> values() const { return values_; }
 
  private:

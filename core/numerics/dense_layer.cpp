@@ -13,10 +13,10 @@ namespace cambium {
 
 namespace {
 
-/// Values that a thread is worth starting for: some microseconds of copies or of activations.
+/// Number of values worth a thread: some microseconds of copies or of activations.
 constexpr std::int64_t enough_values = 4096, enough_activations = 512;
 
-/// g(f as a type), so that a loop over values is made for each activation and asks for none.
+/// g(f as a type), so that a loop over values is instantiated per activation and has no branch.
 template <class G>
 void with_activation(Activation f, const G& g) {
   using A = Activation;
@@ -40,7 +40,7 @@ void activate_share(Activation f, std::int64_t n, const T* x, T* y) {
   if (f == Activation::tanh)
     return by_packs<T>(n, [&](std::int64_t k, int count) { store_some(tanh(load_some(x + k, count)), y + k, count); });
   with_activation(f, [&](auto kind) {
-    if (x == y)  // said for compilers, which otherwise take one value after the other where the two may overlap
+    if (x == y)  // separate loops, since compilers do not vectorise if the two may overlap
       for (std::int64_t k = 0; k < n; ++k) y[k] = activated(kind(), y[k]);
     else
       for (std::int64_t k = 0; k < n; ++k) y[k] = activated(kind(), x[k]);

@@ -13,7 +13,7 @@ struct DenseLayer {
 
   /// z = x W + b; every sum begins with b.
   void forward(std::int64_t rows, const T* x, T* z) const;
-  /// z = b alone, for products from elsewhere.
+  /// z = b only, for products from elsewhere.
   void begin(std::int64_t rows, T* z) const;
   /// z += x W, without b.
   void add_product(std::int64_t rows, const T* x, T* z) const;

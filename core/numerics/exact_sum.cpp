@@ -36,7 +36,7 @@ void ExactSum::add(double x) {
   piece_[first + 2] += (high ^ sign) - sign;
 }
 
-/// Afterwards every piece but the last lies in 0 to 2^32 - 1.
+/// Normalises every piece but the last to 0 to 2^32 - 1.
 void ExactSum::carry() {
   for (int k = 0; k + 1 < pieces; ++k) {
     piece_[k + 1] += piece_[k] >> bits;  // towards minus infinity
@@ -55,7 +55,7 @@ double ExactSum::value() const {
   }
   int top = pieces - 1;
   while (top > 0 && sum.piece_[top] == 0) --top;
-  unsigned __int128 head = 0;  // the highest 96 bits, and one more that is set where anything lies below
+  unsigned __int128 head = 0;  // the highest 96 bits, and a sticky bit that is set if any lower one is
   for (int k = top; k > top - 3; --k) head = head << bits | static_cast<std::uint64_t>(k >= 0 ? sum.piece_[k] : 0);
   bool more = false;
   for (int k = top - 3; k >= 0; --k) more = more || sum.piece_[k] != 0;

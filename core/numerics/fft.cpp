@@ -31,7 +31,7 @@ class CudaFft : public VendorFft {
   void forward(const View<const double**>& in, int first, const View<double**>& out, int imaginary, int rows) override;
   void backward(const View<const double**>& in, int imaginary, const View<double**>& out, int first, int rows) override;
 
-  // Public, because nvcc takes kernels from no other place.
+  // Public, because nvcc accepts no kernels in private members.
   void gather(const View<const double**>& in, int first, int rows) const;
   void split(const View<double**>& out, int imaginary, int rows) const;
   void join(const View<const double**>& in, int imaginary, int rows) const;
@@ -46,7 +46,7 @@ class CudaFft : public VendorFft {
 
   int n_;
   std::map<int, Plans> plans_;   ///< by number of rows
-  View<double**> real_;          ///< [row][place]
+  View<double**> real_;          ///< [row][position]
   View<double** [2]> spectrum_;  ///< [row][mode][part]
 };
 

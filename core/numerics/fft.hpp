@@ -5,8 +5,8 @@
 
 namespace cambium {
 
-/// RealFft's transforms by the library of the device's vendor (cuFFT with CUDA), which has threads work on one row
-/// together. Rows pass through arrays of its own, because the library wants real and imaginary parts side by side.
+/// RealFft's transforms by the device vendor's library (cuFFT with CUDA), in which several threads process one row.
+/// Rows pass through internal arrays, because the library interleaves real and imaginary parts.
 class VendorFft {
  public:
   virtual ~VendorFft() = default;
@@ -17,7 +17,7 @@ class VendorFft {
                         int rows) = 0;
 };
 
-/// For rows of `n` numbers, n even; null where this build has no such library.
+/// For rows of `n` values, n even; null if this build has no such library.
 std::unique_ptr<VendorFft> make_vendor_fft(int n);
 
 }  // namespace cambium

@@ -20,12 +20,12 @@ void sgemm_(const char* trans_a, const char* trans_b, const int* m, const int* n
 
 namespace cambium {
 
-/// Products of a vendor come back before they are done; a profile has to wait for what it times.
+/// Vendor products are asynchronous; a profile has to wait for completion.
 static void wait_for_profile() {
   if (recorder()) Kokkos::fence();
 }
 
-/// 2 m n k operations; each matrix once through memory, C twice where it is added to.
+/// 2 m n k operations; each matrix once through memory, C twice if it is updated.
 template <class T>
 static Amount product_amount(double m, double n, double k, bool add) {
   return {2.0 * m * n * k, static_cast<double>(sizeof(T)) * (m * k + k * n + (add ? 2.0 : 1.0) * m * n),
@@ -53,7 +53,7 @@ void portable_gemm(bool transpose_b, int m, int n, int k, const T* a, int lda, c
       });
 }
 
-/// BLAS is column-major: what it sees is the transposed product.
+/// BLAS is column-major, so it computes the transposed product.
 template <class T>
 static void blas_gemm(bool transpose_a, bool transpose_b, int m, int n, int k, T alpha, const T* a, int lda, const T* b,
                       int ldb, T beta, T* c, int ldc) {

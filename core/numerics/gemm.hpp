@@ -5,8 +5,8 @@ namespace cambium {
 
 /// C = A op(B) + beta C for row-major matrices in the memory of the kernels: A is m x k, op(B) is k x n (stored n x k
 /// when `transpose_b`), C is m x n; ld* are row lengths in elements. T is double or float. On host back ends this is
-/// BLAS, elsewhere the library of the vendor (core/numerics) or portable_gemm(). What lies in host memory on
-/// every back end, as all of training does, takes host_gemm().
+/// BLAS, elsewhere the vendor's library (core/numerics) or portable_gemm(). Data that are in host memory on every back
+/// end, as in all of training, use host_gemm().
 template <class T>
 void gemm(bool transpose_b, int m, int n, int k, const T* a, int lda, const T* b, int ldb, T beta, T* c, int ldc);
 

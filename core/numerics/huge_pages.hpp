@@ -6,9 +6,8 @@
 
 namespace cambium {
 
-/// Allocator of arrays that are read in no order: where they are large, the system is asked for pages of 2 MiB, of
-/// which a processor remembers the places of far more memory than of pages of 4 KiB. Where it has none, nothing
-/// changes.
+/// Allocator of arrays with random access: large ones request pages of 2 MiB, with which the TLB covers far more memory
+/// than with pages of 4 KiB. Without huge pages nothing changes.
 template <class T>
 struct HugePages {
   using value_type = T;

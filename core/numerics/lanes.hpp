@@ -7,7 +7,7 @@ namespace cambium {
 
 namespace detail {
 
-/// Entries of a and b in turns, a's first: the lower halves of both, or the upper ones.
+/// Entries of a and b interleaved, a's first: the lower halves of both, or the upper ones.
 template <class T, bool Upper, std::size_t... I>
 CAMBIUM_HF auto in_turns(Pack<T, static_cast<int>(sizeof...(I))> a, Pack<T, static_cast<int>(sizeof...(I))> b,
                          std::index_sequence<I...>) {
@@ -58,7 +58,7 @@ inline void to_lanes(const T* rows, std::ptrdiff_t stride, int count, int n, T* 
     for (int l = 0; l < w; ++l) out[k * w + l] = l < count ? rows[l * stride + k] : T(0);
 }
 
-/// Lanes back into rows: rows[l stride + k] = lanes[k W + l], or added to what is there.
+/// Lanes back into rows: rows[l stride + k] = lanes[k W + l], or added to the existing values.
 template <class T>
 inline void from_lanes(const T* lanes, int count, int n, bool add, T* rows, std::ptrdiff_t stride) {
   constexpr int w = native_width<T>;

@@ -26,8 +26,8 @@ constexpr int tile_rows = 4;
 template <class T>
 constexpr int panel_width = panel_packs* Lane<T>::width;
 
-/// Rows of B worked on together, so that a panel of them (24 kB with AVX-512) stays in the first cache, and rows of A,
-/// so that they and their part of C stay in the second.
+/// Rows of B per block, so that a panel of them (24 kB with AVX-512) stays in L1, and rows of A, so that they and their
+/// part of C stay in L2.
 constexpr int depth_limit = 400, row_limit = 64;
 
 int equal_parts(int n, int limit) {
@@ -57,7 +57,7 @@ void finish_narrow(const Tile<T>& tile, const Lane<T> (&sums)[Rows][panel_packs]
   }
 }
 
-/// C is asked for before the sums are ready: a panel's rows lie far apart, where no hardware looks ahead.
+/// Prefetches C before the sums are ready: a panel's rows are far apart, which hardware prefetchers do not follow.
 template <class T, int Rows>
 CAMBIUM_FN void prefetch_rows(const Tile<T>& tile) {
 #if defined(__GNUC__)
@@ -96,7 +96,7 @@ void multiply_tile(const Tile<T>& tile) {
     }
 }
 
-/// multiply_tile() for every number of rows up to that of a whole tile.
+/// multiply_tile() for every number of rows up to that of a full tile.
 template <class T, std::size_t... Rows>
 constexpr auto kernels_of(std::index_sequence<Rows...>) {
   return std::array<void (*)(const Tile<T>&), sizeof...(Rows)>{&multiply_tile<T, static_cast<int>(Rows) + 1>...};

@@ -6,13 +6,13 @@
 
 namespace cambium {
 
-/// A cache line of numbers, in which padded arrays are worked through.
+/// Values of one cache line, the unit in which padded arrays are processed.
 template <class T>
 using LinePack = Pack<T, static_cast<int>(64 / sizeof(T))>;
 
-/// f(k, count) for the numbers k .. k + count - 1 of 0..n-1, a pack at a time; the last may be smaller. With
-/// load_some() and store_some() every number goes through the same instructions, so that its value does not depend on
-/// where an array begins or is cut.
+/// f(k, count) for the values k .. k + count - 1 of 0..n-1, a pack at a time; the last may be smaller. With load_some()
+/// and store_some() every value passes through the same instructions, so it does not depend on where an array begins or
+/// is split.
 template <class T, class F>
 void by_packs(std::int64_t n, const F& f) {
   constexpr int width = static_cast<int>(64 / sizeof(T));
@@ -21,7 +21,7 @@ void by_packs(std::int64_t n, const F& f) {
   if (k < n) f(k, static_cast<int>(n - k));
 }
 
-/// The first `count` of a pack from x, zeros behind.
+/// The first `count` of a pack from x, then zeros.
 template <class T>
 LinePack<T> load_some(const T* x, int count) {
   constexpr int width = static_cast<int>(64 / sizeof(T));

@@ -8,8 +8,8 @@ namespace cambium {
 /// aligned to it, entries between n and the next multiple are read and written too. Host memory.
 template <class T>
 int panel_width();
-/// n rounded up to a whole number of registers. A call, as the width is that of the library's own instruction set:
-/// never the bound of a loop over entries.
+/// n rounded up to a multiple of the register width. A function call, since the width is that of the library's own
+/// instruction set: never use it as the bound of a loop over entries.
 template <class T>
 int padded(int n) {
   return (n + panel_width<T>() - 1) / panel_width<T>() * panel_width<T>();

@@ -113,7 +113,7 @@ CAMBIUM_FN void general_butterfly(const Complex* a, Complex* y, int radix, const
   }
 }
 
-/// A factor exp(sign 2 pi i k / n) that many numbers are multiplied by; none where it is one.
+/// A factor exp(sign 2 pi i k / n) that multiplies many values; none if it is one.
 template <int Sign>
 struct Twiddle {
   P c, s;
@@ -156,7 +156,7 @@ CAMBIUM_FN void run_others(int r, int s, std::ptrdiff_t jump, const Complex* fro
   }
 }
 
-/// A pass of the Stockham transform of `half` complex numbers: x to y.
+/// One pass of the Stockham transform of `half` complex values: x to y.
 template <int Sign>
 CAMBIUM_FN void run_pass(RealFft::Pass pass, const Complex* x, Complex* y, const double* table, int n) {
   const int r = pass.radix, m = pass.remaining, s = pass.stride;
@@ -226,7 +226,7 @@ CAMBIUM_FN void separate(const Complex* z, int half, const double* table, P* re,
   }
 }
 
-/// The inverse of separate(), divided by the length of the row.
+/// The inverse of separate(), normalised by the length of the row.
 CAMBIUM_FN void combine(const P* re, const P* im, int half, const double* table, Complex* z) {
   const P scale(0.5 / half);
   z[0] = {scale * (re[0] + re[half]), scale * (re[0] - re[half])};

@@ -21,14 +21,14 @@ class RealFft {
   /// Rows 0..rows-1 of `in` from column `first` on; `out` gets the real parts in columns 0..modes-1 and the imaginary
   /// parts from column `imaginary` on.
   void forward(const View<const double**>& in, int first, const View<double**>& out, int imaginary, int rows) const;
-  /// The inverse, divided by n: backward(forward(x)) = x. Imaginary parts of modes 0 and n/2 are taken as zero.
+  /// The inverse, normalised by n: backward(forward(x)) = x. Imaginary parts of modes 0 and n/2 are taken as zero.
   void backward(const View<const double**>& in, int imaginary, const View<double**>& out, int first, int rows) const;
 
-  /// The same along the first index, of neighbouring columns, which need not be turned: number i of column c at
-  /// in[i in_pitch + c]; real parts of mode k at out[k out_pitch + c], then imaginary ones from row modes() on. Columns
-  /// in whole packs of width_of<ExecSpace, double>: a last one that is not full is read and written to its end.
+  /// The same along the first index, for adjacent columns, without a transpose: value i of column c at in[i in_pitch +
+  /// c]; real parts of mode k at out[k out_pitch + c], then imaginary ones from row modes() on. Columns in full packs
+  /// of width_of<ExecSpace, double>: an incomplete last one is read and written to its end.
   void forward_columns(const double* in, int in_pitch, double* out, int out_pitch, int columns) const;
-  /// The inverse, divided by n.
+  /// The inverse, normalised by n.
   void backward_columns(const double* in, int in_pitch, double* out, int out_pitch, int columns) const;
 
   struct Pass {

@@ -198,7 +198,7 @@ void SymmetricSpectrum::reflect(const char* transposed, double* columns) {
   dormtr_("L", "L", transposed, &n_, &width_, a_, &lda_, tau_.data(), columns, &n_, work_.data(), &size, &info);
 }
 
-/// Columns of a slice as rows of the panel; what is beyond the last column is zero.
+/// Columns of a slice as rows of the panel; zero beyond the last column.
 void SymmetricSpectrum::take_slice(int slice, const double* columns) {
   constexpr int w = TridiagonalEigen::row_width;
   for (int j = 0; j < n_; ++j)

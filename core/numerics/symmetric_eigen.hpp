@@ -24,7 +24,7 @@ class TridiagonalEigen {
   /// Diagonal d (n, becomes the eigenvalues, not sorted), off-diagonal e (n - 1 entries and one spare, destroyed).
   /// False when an eigenvalue does not converge.
   bool compute(int n, double* d, double* e);
-  /// Columns of panels: rows of `row_width` numbers.
+  /// Columns of panels: rows of `row_width` values.
   static constexpr int row_width = native_width<double>;
   /// x <- V^T x, row j the component along eigenvector j. x: n x row_width, row-major.
   void to_eigenvectors(double* x) const;
@@ -48,12 +48,12 @@ class TridiagonalEigen {
 /// so the reflectors H and the rotations that make up V are applied to n x b matrices only. Host memory.
 class SymmetricSpectrum {
  public:
-  /// `a`: n x n, row-major with rows of `lda`, both triangles; overwritten and used by column(). Columns first ..
-  /// first + width - 1 are those wanted. NumericalError when an eigenvalue does not converge.
+  /// `a`: n x n, row-major with rows of `lda`, both triangles; overwritten and used by column(). Requested are the
+  /// columns first .. first + width - 1. NumericalError if an eigenvalue does not converge.
   void compute(double* a, int n, int lda, int first, int width);
 
   std::span<const double> values() const { return value_; }
-  /// Entry (j, q) is the component of wanted column q along eigenvector j: n x width, row-major.
+  /// Entry (j, q) is the component of requested column q along eigenvector j: n x width, row-major.
   std::span<const double> components() const { return component_; }
   /// Columns first .. of f(A), `f` given at the eigenvalues: width x n, row-major (column q of f(A) is row q).
   void column(std::span<const double> f, double* out);
@@ -69,7 +69,7 @@ class SymmetricSpectrum {
   int n_ = 0, lda_ = 0, width_ = 0;
   TridiagonalEigen tridiagonal_;
   std::vector<double> value_, off_, tau_, component_, columns_, work_;
-  AlignedBuffer<double> panel_;  ///< n x row_width: one slice of the wanted columns
+  AlignedBuffer<double> panel_;  ///< n x row_width: one slice of the requested columns
 };
 
 }  // namespace cambium

@@ -54,7 +54,7 @@ void require(Status status, const char* what) {
     throw InternalError(fmt::format(CAMBIUM_VENDOR " refused {} (its status {})", what, static_cast<int>(status)));
 }
 
-/// Made at the first product and given back before Kokkos ends, with which the device goes.
+/// Created at the first product and destroyed before Kokkos is finalised, with which the device context ends.
 Handle handle() {
   static Handle one = [] {
     Handle made;
@@ -81,7 +81,7 @@ template <class T>
 void vendor_gemm(bool transpose_a, bool transpose_b, int m, int n, int k, const T* a, int lda, const T* b, int ldb,
                  T beta, T* c, int ldc) {
 #if defined(CAMBIUM_CUBLAS) || defined(CAMBIUM_ROCBLAS)
-  // The libraries are column-major: what they see is the transposed product.
+  // The libraries are column-major, so they compute the transposed product.
   const T one = 1;
   require(product<T>(handle(), transpose_b ? transposed : plain, transpose_a ? transposed : plain, n, m, k, &one, b,
                      ldb, a, lda, &beta, c, ldc),

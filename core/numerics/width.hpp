@@ -6,9 +6,9 @@
 
 namespace cambium {
 
-/// Numbers of type T that one thread of an execution space works on together: a register where kernels run on the
-/// host, 1 on devices, whose threads are the lanes. It is a property of the space and not of the compiler's pass, so
-/// that what host code hands to a kernel has one layout; host code keeps its registers (native_width) beside a device.
+/// Number of values of type T that one thread of an execution space processes together: a register if kernels run on
+/// the host, 1 on devices, whose threads are the lanes. It depends on the space and not on the compiler's pass, so that
+/// data handed from host code to a kernel have one layout; with a device, host code keeps its registers (native_width).
 template <class Space, class T>
 constexpr int width_of = std::is_same_v<typename Space::memory_space, Kokkos::HostSpace> ? native_width<T> : 1;
 

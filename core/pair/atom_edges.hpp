@@ -6,8 +6,8 @@
 
 namespace cambium {
 
-/// Edges within a cut-off of the owned atoms, from neighbour to atom, in host memory: what networks on the graph of
-/// atoms loop over. Å.
+/// Edges within a cut-off of the owned atoms, from neighbour to atom, in host memory, for networks on the graph of
+/// atoms. Å.
 struct AtomEdges {
   std::vector<int> first;      ///< of each owned atom; one more than atoms
   std::vector<int> neighbour;  ///< rows, owned or ghosts

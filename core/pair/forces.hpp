@@ -9,7 +9,7 @@ struct ForceRequest {
   bool per_atom = false;  ///< per-atom energies and virials (implies totals)
 };
 
-/// Where a potential adds its results.
+/// Accumulator for the results of a potential.
 struct ForceOutput {
   View<double* [3]> f;  ///< eV/Å, owned and ghost rows; what is there stays and is added to; ghost rows are summed to
                         ///< their owners by the caller when Potential::writes_ghost_forces()

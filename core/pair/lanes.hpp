@@ -18,14 +18,14 @@ enum class Outputs { forces, totals, per_atom };
 /// Energy, then the virial in the order xx, yy, zz, xy, xz, yz.
 using PairSums = Sums<7>;
 
-/// True if kernels never run side by side.
+/// True if kernels never run concurrently.
 #if defined(KOKKOS_ENABLE_SERIAL)
 constexpr bool one_thread = std::is_same_v<ExecSpace, Kokkos::Serial>;
 #else
 constexpr bool one_thread = false;
 #endif
 
-/// *p += value, safe against other threads where there are any.
+/// *p += value, atomic if there are several threads.
 CAMBIUM_FN void add_to(double* p, double value) {
   if constexpr (one_thread)
     *p += value;
@@ -33,7 +33,7 @@ CAMBIUM_FN void add_to(double* p, double value) {
     Kokkos::atomic_add(p, value);
 }
 
-/// Adds the symmetric tensor (xx, yy, zz, xy, xz, yz) to nine numbers in row-major order.
+/// Adds the symmetric tensor (xx, yy, zz, xy, xz, yz) to nine values in row-major order.
 CAMBIUM_FN void add_symmetric(double* to, const double* w) {
   to[0] += w[0];
   to[1] += w[3];
@@ -46,7 +46,7 @@ CAMBIUM_FN void add_symmetric(double* to, const double* w) {
   to[8] += w[2];
 }
 
-/// Calls run.operator()<outputs>() for what the request asks.
+/// Calls run.operator()<outputs>() for the requested outputs.
 template <class Run>
 void dispatch(const ForceRequest& request, Run run) {
   if (request.per_atom)

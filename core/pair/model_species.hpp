@@ -8,8 +8,8 @@
 
 namespace cambium {
 
-/// Of each species of a deck its number among the model's `symbols`. KeyError `id` of the deck's key `key` for one that
-/// the model lacks; `model` is how the message calls it: "the model water.h5".
+/// Index of each species of a deck among the model's `symbols`. KeyError `id` of the deck's key `key` for one that the
+/// model lacks; `model` is its name in the message: "the model water.h5".
 std::vector<int> model_species(std::string_view id, std::string_view key, const std::string& model,
                                std::span<const Species> species, const std::vector<std::string>& symbols);
 

@@ -6,8 +6,8 @@
 
 namespace cambium {
 
-/// Features of the nodes of a graph of atoms, in host memory and numbers of type T: one row an atom, owned atoms first,
-/// which ghosts get from their owners and give back to them. Messages between ranks are in double precision.
+/// Features of the nodes of a graph of atoms, in host memory, of type T: one row per atom, owned atoms first; ghosts
+/// receive theirs from their owners and return contributions to them. Messages between ranks are in double precision.
 template <class T>
 class NodeFeatures {
  public:

@@ -7,10 +7,10 @@
 
 namespace cambium {
 
-/// Forces that threads of a rank give to atoms of each other and to ghosts, in kernels whose central atom pushes its
-/// neighbours. Each thread has a part of the atoms, to whose rows it alone adds, the last one ghosts, too; what it
-/// gives to other rows is kept here and added afterwards, part by part: the same bits in every run on as many threads,
-/// which atomic additions do not give. With one thread nothing is outside.
+/// Forces that threads of a rank contribute to atoms of each other and to ghosts, in kernels whose central atom pushes
+/// its neighbours. Each thread has a range of the atoms and is the only one that adds to its rows; the last one has the
+/// ghosts, too. Contributions to other rows are buffered here and added afterwards, range by range: bitwise
+/// reproducible for the same number of threads, unlike atomic additions. With one thread nothing is buffered.
 class OutsideForces {
  public:
   struct Given {
@@ -18,7 +18,7 @@ class OutsideForces {
     double f[3];
   };
 
-  /// Parts of atoms 0..n-1 in whole blocks, one for each thread that is worth starting; their lists are emptied.
+  /// Splits atoms 0..n-1 into ranges of full blocks, one per thread worth starting; empties their lists.
   void begin(int n, int block) {
     constexpr int enough = 16;  // atoms
     n_ = n;
@@ -28,14 +28,14 @@ class OutsideForces {
   }
 
   int parts() const { return static_cast<int>(given_.size()); }
-  /// First atom of a part; n for the one behind the last.
+  /// First atom of a range; n for the index past the last.
   int first(int part) const {
     const std::int64_t blocks = (n_ + block_ - 1) / block_;
     return part == parts() ? n_ : static_cast<int>(blocks * part / parts()) * block_;
   }
   std::vector<Given>& of(int part) { return given_[part]; }
 
-  /// f: three numbers for each row, of ghosts, too. Rows are shared out among threads, each of which reads all lists.
+  /// f: three values per row, including ghosts. Rows are split among threads, each of which reads all lists.
   void add_to(double* f) const {
     if (parts() < 2) return;
     on_threads(parts(), [&](int part) {

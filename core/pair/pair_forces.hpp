@@ -19,8 +19,8 @@ class PairForces {
   static_assert(std::is_aggregate_v<Model<double>> && sizeof(Model<double>) % sizeof(double) == 0,
                 "a pair model is an aggregate of numbers of its type P");
 
-  /// `terms(a, b)` gives PairTerms<Model>; it is asked for every ordered pair of types. InputError for a table that
-  /// cannot be.
+  /// `terms(a, b)` returns PairTerms<Model>; it is called for every ordered pair of types. InputError for an impossible
+  /// table.
   template <class Terms>
   void bind(int types, Truncation truncation, const Terms& terms, const std::optional<PairTableParams>& table = {}) {
     types_ = types;
@@ -51,7 +51,7 @@ class PairForces {
     lookup_ = table ? PairTable(formulas, cutoff, *table) : PairTable();
   }
 
-  /// Adds to `out` what the request asks for. After bind().
+  /// Adds the requested outputs to `out`. After bind().
   void compute(const char* label, const Particles& particles, const NeighborList& list, const ForceRequest& request,
                ForceOutput& out) const {
     const double* table = table_.data();
@@ -71,7 +71,7 @@ class PairForces {
     if (types_ > 1 && !smooth) run(TruncatedModel<Model, false, false>{table, types_});
   }
 
-  /// Where forces are looked up; without intervals where they are computed.
+  /// Table of forces; without intervals if they are computed.
   const PairTable& lookup() const { return lookup_; }
 
  private:

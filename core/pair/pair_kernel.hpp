@@ -6,10 +6,10 @@ namespace cambium {
 
 /// Sum over the full neighbour list of a function of distance and the two atoms. Row i is written by thread i only.
 /// `Model` has a nested `Row` and
-///   Row row(int i, int type) const;  // what depends on the central atom
+///   Row row(int i, int type) const;  // terms that depend on the central atom
 ///   template <bool energies, class P>
 ///   void pair(const Row&, P r2, const int* j, P type_j, P& f_over_r, P& energy) const;
-/// where f_over_r = -(dE/dr)/r and energy of the whole pair; both exactly 0 beyond the cut-off.
+/// where f_over_r = -(dE/dr)/r and energy is that of the pair; both exactly 0 beyond the cut-off.
 template <class P, class Model, Outputs outputs>
 struct PairKernel {
   Model model;
@@ -81,7 +81,7 @@ struct PairKernel {
   }
 };
 
-/// Runs the kernel of a pair model with the outputs that the request asks for.
+/// Runs the kernel of a pair model with the requested outputs.
 template <class Model>
 void compute_pairs(const char* label, const Model& model, const Particles& particles, const NeighborList& list,
                    const ForceRequest& request, ForceOutput& out) {

@@ -12,20 +12,20 @@ struct PairValue {
   P energy, force_over_r;
 };
 
-/// Truncation of a pair energy at the cut-off: cut (plain), lifted so that it ends at 0 (shift), or multiplied by the
-/// C2 SwitchFunction (smooth).
+/// Truncation of a pair energy at the cut-off: plain cut-off, shifted to end at 0 (shift), or multiplied by the C2
+/// SwitchFunction (smooth).
 enum class Truncation { plain, shift, smooth };
 
-/// Two species: the coefficients of the model between them, and where they stop to interact.
+/// Two species: the coefficients of the model between them, and their cut-off.
 ///
-/// `Model<P>` is an aggregate of numbers of type P, the coefficients, with
+/// `Model<P>` is an aggregate of members of type P, the coefficients, with
 ///   CAMBIUM_FN PairValue<P> operator()(P r2) const;
-/// where P is a pack of doubles and r2 the squared distance, up to 1e30 Å^2. It knows nothing of the cut-off.
+/// where P is a pack of doubles and r2 the squared distance, up to 1e30 Å^2. It does not apply the cut-off.
 template <template <class> class Model>
 struct PairTerms {
   Model<double> coefficients;
   double cutoff = 0.0;        ///< Å
-  double switch_start = 0.0;  ///< Å, where a smooth truncation begins
+  double switch_start = 0.0;  ///< Å, start of a smooth truncation
 };
 
 /// The columns of a table of pairs: these, then the coefficients of the model.
@@ -34,8 +34,8 @@ enum PairColumn { cut_squared, lift, switch_start, switch_inverse, first_coeffic
 template <template <class> class Model>
 constexpr int pair_coefficients = sizeof(Model<double>) / sizeof(double);
 
-/// A model with its truncation, for PairKernel. With one species all numbers stay in registers; with several they are
-/// looked up in `table` (column, type i, type j).
+/// A model with its truncation, for PairKernel. With one species all coefficients stay in registers; with several they
+/// are looked up in `table` (column, type i, type j).
 template <template <class> class Model, bool one_species, bool smooth>
 struct TruncatedModel {
   static constexpr int columns = first_coefficient + pair_coefficients<Model>;
@@ -61,7 +61,7 @@ struct TruncatedModel {
     truncate<energies>(row, r2, type, value, f_over_r, energy);
   }
 
-  /// Makes what pair() gives of the value of the model.
+  /// Applies the truncation to the value of the model for pair().
   template <bool energies, class P>
   CAMBIUM_FN void truncate(const Row& row, P r2, P type, const PairValue<P>& value, P& f_over_r, P& energy) const {
     const auto near = r2 < number(row, cut_squared, type);

@@ -35,8 +35,8 @@ static double cubic(const double* c, double t) { return ((c[3] * t + c[2]) * t +
 
 double PairTable::fill(const Formula& formula, double* energies, double* forces) const {
   const double part = std::ldexp(1.0, -grid_.bits);  // of an octave
-  // At r^2; slopes are those over `width`, of the force by differences of fourth order over half of it, of the energy
-  // as the force says: -f/2.
+  // At r^2; slopes are those over `width`, of the force by fourth-order differences over half of it, of the energy from
+  // the force: -f/2.
   struct End {
     PairTable::Value value;
     double force_slope;
@@ -60,7 +60,7 @@ double PairTable::fill(const Formula& formula, double* energies, double* forces)
       const double force = r * exact.force_over_r;
       const double error = std::max(std::abs(cubic(e, t * part) - exact.energy) / std::max(1.0, std::abs(exact.energy)),
                                     std::abs(r * cubic(f, t * part) - force) / std::max(1.0, std::abs(force)));
-      if (!(error <= worst)) worst = error;  // also where it is not a number
+      if (!(error <= worst)) worst = error;  // also if it is NaN
     }
   }
   return worst;

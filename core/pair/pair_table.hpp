@@ -19,8 +19,8 @@ struct PairTableParams {
 };
 
 /// Energies (eV) and -(dE/dr)/r (eV/Å^2) of pairs of species as piecewise cubics of the squared distance (Hermite
-/// interpolation on an OctaveGrid), for formulas that cost more than a look-up. They are compared with the formula
-/// three times in every interval, and there are as many intervals as the wanted error needs.
+/// interpolation on an OctaveGrid), for formulas that cost more than a look-up. They are compared with the formula at
+/// three points of every interval, and the number of intervals is chosen by the requested error.
 class PairTable {
  public:
   struct Value {
@@ -39,7 +39,7 @@ class PairTable {
   double error() const { return error_; }           ///< the largest that was found
   double to() const { return to_; }                 ///< Å, the cut-off
   const OctaveGrid& grid() const { return grid_; }  ///< of r^2
-  /// Coefficients of 1, t, t^2, t^3 with t of TableRows: four numbers per interval, pairs one after the other.
+  /// Coefficients of 1, t, t^2, t^3 with t of TableRows: four values per interval, pairs one after the other.
   const View<double*>& energies() const { return energies_; }
   const View<double*>& forces() const { return forces_; }
   std::string summary() const;

@@ -9,8 +9,8 @@
 
 namespace cambium {
 
-/// Where a positive number lies among intervals that divide every octave into 2^bits equal parts: the leading bits of
-/// the number say which (D. Wolff and W. G. Rudd, Comput. Phys. Commun. 120, 20 (1999)).
+/// Finds the interval of a positive number if every octave is divided into 2^bits equal intervals: its leading bits are
+/// the index (D. Wolff and W. G. Rudd, Comput. Phys. Commun. 120, 20 (1999)).
 struct OctaveGrid {
   int bits = 0;
   std::int64_t first = 0;  ///< key of the interval that is counted as 0
@@ -24,7 +24,7 @@ struct OctaveGrid {
     std::memcpy(&word, &x, sizeof word);
     return static_cast<std::int64_t>(word >> (52 - bits)) - first;
   }
-  /// Where interval k begins.
+  /// Lower end of interval k.
   double begin(std::int64_t k) const {
     const std::uint64_t word = static_cast<std::uint64_t>(k + first) << (52 - bits);
     double x;
@@ -53,13 +53,13 @@ struct WordLanes<64> {
 }  // namespace detail
 #endif
 
-/// A row of four numbers per lane, of the intervals in which numbers lie.
+/// A row of four values per lane, from the interval of each lane's argument.
 template <class P>
 struct TableRows {
-  std::int64_t at[P::width];  ///< place of the row's first number in a table
-  P t;  ///< place in the interval: mantissa of the number less that of the interval's beginning, below 2^-bits
+  std::int64_t at[P::width];  ///< index of the row's first value in a table
+  P t;  ///< position in the interval: mantissa of x minus that of the interval's lower end, below 2^-bits
 
-  /// `offset` is a whole number of rows to go on from there, below 2^31.
+  /// `offset` is an integer number of rows to add, below 2^31.
   CAMBIUM_FN TableRows(P x, const OctaveGrid& grid, P offset) {
     if constexpr (P::width == 1) {
       const double number = x[0];
@@ -91,7 +91,7 @@ struct TableRows {
  private:
   CAMBIUM_FN Rows<P> gather(const double* table) const {
 #if defined(__AVX__) && !defined(CAMBIUM_SCALAR_PACKS_ONLY)
-    if constexpr (P::width == 4) {  // whole rows, turned in registers
+    if constexpr (P::width == 4) {  // full rows, transposed in registers
       using V = typename P::Vector;
       const V a = P::load(table + at[0]).v, b = P::load(table + at[1]).v, c = P::load(table + at[2]).v,
               d = P::load(table + at[3]).v;
@@ -107,7 +107,7 @@ struct TableRows {
   }
 };
 
-/// Numbers between two bounds; by two instructions where packs are four numbers of AVX.
+/// Clamps to two bounds; two instructions if packs are four doubles of AVX.
 template <class P>
 CAMBIUM_FN P bounded(P low, P x, P high) {
 #if defined(__AVX__) && !defined(CAMBIUM_SCALAR_PACKS_ONLY)
@@ -116,7 +116,7 @@ CAMBIUM_FN P bounded(P low, P x, P high) {
   return max(low, min(high, x));
 }
 
-/// any(m) by one instruction where packs are four numbers of AVX.
+/// any(m) in one instruction if packs are four doubles of AVX.
 template <class Mask>
 CAMBIUM_FN bool some(Mask m) {
 #if defined(__AVX__) && !defined(CAMBIUM_SCALAR_PACKS_ONLY) && !defined(CAMBIUM_DEVICE_COMPILER)

@@ -5,7 +5,7 @@
 
 namespace cambium {
 
-/// A model with its truncation, looked up in a PairTable; atoms closer than its beginning get the formula.
+/// A model with its truncation, looked up in a PairTable; below the table's range the formula is used.
 template <template <class> class Model, bool one_species, bool smooth>
 struct TabulatedModel {
   using Formula = TruncatedModel<Model, one_species, smooth>;

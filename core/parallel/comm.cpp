@@ -6,8 +6,8 @@ namespace cambium {
 
 namespace {
 
-/// The larger (or smaller) of two numbers, and no number where either is none. MPI_MAX of Open MPI keeps a NaN or drops
-/// it, and finite values with it, by the order in which ranks are joined.
+/// The larger (or smaller) of two values, NaN if either is NaN. MPI_MAX of Open MPI keeps a NaN or drops it, and finite
+/// values with it, depending on the order in which ranks are combined.
 template <bool Larger>
 void join(void* from, void* into, int* count, MPI_Datatype*) {
   const auto* a = static_cast<const double*>(from);

@@ -8,7 +8,7 @@
 
 namespace cambium {
 
-/// A communicator. Owns a duplicate of the one it is given, so that our messages never meet another library's.
+/// A communicator. Owns a duplicate of the given one, so that our messages never match another library's.
 class Comm {
  public:
   explicit Comm(MPI_Comm parent = MPI_COMM_WORLD);
@@ -21,8 +21,7 @@ class Comm {
   bool root() const { return rank_ == 0; }
   MPI_Comm handle() const { return comm_; }
 
-  /// Element-wise sum (max, min) over ranks, in place; every rank gets the result, which is NaN where any rank's value
-  /// is.
+  /// Element-wise sum (max, min) over ranks, in place; every rank gets the result, which is NaN if any rank's value is.
   void sum(std::span<double> values) const;
   double sum(double value) const;
   std::int64_t sum(std::int64_t value) const;

@@ -18,10 +18,10 @@ struct Context {
   Timing& timing;
   const Registry* registry = nullptr;  ///< makes nested objects named in a deck
   std::uint64_t seed = 1;              ///< of the run; with Stream, id and step it addresses every random number
-  std::string run_directory = ".";     ///< where the current stage writes
+  std::string run_directory = ".";     ///< output folder of the current stage
   std::string resolved_deck = {};      ///< YAML of this run with all defaults, stored in every output
   std::string command_line = {};
-  StopRequest* stop = nullptr;  ///< signals and wall time; long loops ask it once per step
+  StopRequest* stop = nullptr;  ///< signals and wall time; long loops check it once per step
   bool dry_run = false;         ///< `cambium check`: construct, write nothing
   bool resume = false;          ///< continue from the newest checkpoint in run_directory
 };

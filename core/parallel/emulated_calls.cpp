@@ -55,7 +55,7 @@ int wait_any(EmulatedNetwork& net, int n, MPI_Request* r, int* k, MPI_Status* s)
 
 int test_all(EmulatedNetwork& net, int n, MPI_Request* r, int* flag, MPI_Status* s) {
   bool all = true;
-  for (int k = 0; k < n; ++k) all = net.complete(r[k]) && all;  // every one is to be looked at
+  for (int k = 0; k < n; ++k) all = net.complete(r[k]) && all;  // no short circuit: every one must be tested
   *flag = all ? 1 : 0;
   if (!all) return MPI_SUCCESS;
   net.done(n, r);

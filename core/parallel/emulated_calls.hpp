@@ -18,7 +18,7 @@ int test_all(EmulatedNetwork& net, int n, MPI_Request* r, int* flag, MPI_Status*
 
 /// Follow-up of a collective that returned `result`: its time passes.
 int after(EmulatedNetwork& net, int result, double cost);
-/// The same of one that was begun.
+/// The same for a non-blocking one.
 int begun(EmulatedNetwork& net, int result, MPI_Request* r, double cost);
 
 }  // namespace cambium::emulated

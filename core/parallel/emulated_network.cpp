@@ -81,7 +81,7 @@ double size_of(MPI_Comm comm) {
   return size;
 }
 
-/// Rounds of a tree over so many ranks.
+/// Rounds of a tree over this many ranks.
 double rounds(double ranks) { return std::bit_width(static_cast<unsigned>(ranks) - 1u); }
 
 std::unique_ptr<EmulatedNetwork>& network() {
@@ -90,7 +90,7 @@ std::unique_ptr<EmulatedNetwork>& network() {
     try {
       return text && *text ? std::make_unique<EmulatedNetwork>(network_levels(text)) : nullptr;
     } catch (const InputError&) {
-      return std::unique_ptr<EmulatedNetwork>();  // require_readable_network() tells it
+      return std::unique_ptr<EmulatedNetwork>();  // require_readable_network() reports it
     }
   }();
   return one;
@@ -220,7 +220,7 @@ void EmulatedNetwork::wait(int count, const MPI_Request* requests) {
       all = false;
       const auto found = pending_.find(requests[k]);
       if (found == pending_.end() || found->second.ready < 0.0)
-        next = -1.0;  // still to arrive: MPI is to be asked again at once
+        next = -1.0;  // still to arrive: test again at once
       else if (next >= 0.0)
         next = std::max(next, found->second.ready);
     }
@@ -236,7 +236,7 @@ void EmulatedNetwork::done(int count, const MPI_Request* requests) {
   for (int k = 0; k < count; ++k) pending_.erase(requests[k]);
 }
 
-/// Long times leave the core to others; the last tenth of a millisecond is waited for in place.
+/// Sleeps for long times, which frees the core; busy-waits for the last 0.1 ms.
 void EmulatedNetwork::pass(double seconds) const {
   constexpr double slack = 1e-4;
   const double end = wall_seconds() + seconds;
@@ -251,14 +251,14 @@ double EmulatedNetwork::scan(double bytes, MPI_Comm comm) const {
   return rounds(size_of(comm)) * (speed.latency + bytes / speed.bandwidth);
 }
 
-/// The whole down a tree, or pieces scattered and gathered again.
+/// The complete message down a tree, or scatter and all-gather.
 double EmulatedNetwork::broadcast(double bytes, MPI_Comm comm) const {
   const auto& speed = speed_among(comm);
   const double ranks = size_of(comm), n = rounds(ranks), all = bytes / speed.bandwidth;
   return std::min(n * (speed.latency + all), (n + ranks - 1.0) * speed.latency + 2.0 * all * (ranks - 1.0) / ranks);
 }
 
-/// Recursive doubling of the whole, or halving and doubling (Rabenseifner, ICCS 2004).
+/// Recursive doubling of the complete message, or halving and doubling (Rabenseifner, ICCS 2004).
 double EmulatedNetwork::all_reduce(double bytes, MPI_Comm comm) const {
   const auto& speed = speed_among(comm);
   const double ranks = size_of(comm), n = rounds(ranks), all = bytes / speed.bandwidth;

@@ -22,16 +22,16 @@ struct NetworkLevel {
 };
 
 /// "5 us, 2 GB/s", or levels, the innermost first: "2 ranks: 1 us, 50 GB/s; 8 ranks: 3 us, 10 GB/s; 20 us, 2 GB/s".
-/// Bare numbers are seconds and bytes per second. The last level has no number of ranks: it holds all of them.
-/// InputError for other text, and where a block is not a multiple of the block within it.
+/// Bare numbers are seconds and bytes per second. The last level has no number of ranks: it contains all of them.
+/// InputError for other text, and if a block is not a multiple of the block within it.
 std::vector<NetworkLevel> network_levels(const std::string& text);
 
-/// Time of messages by that speed, for the thread that calls MPI. Receives and collectives take it; sends are free, as
-/// with a network card that sends by itself.
-///   receive     arrival + latency + bytes/bandwidth, one after the other through the link of this rank. A message that
-///               lies there when it is first looked for counts from the moment its receive was posted.
-///   collective  as by a tree over its ranks (cost_of...), from the moment it is done on the machine at hand; one that
-///               is done when it is first looked for, from the moment it was begun.
+/// Emulates message times of that network, for the thread that calls MPI. Receives and collectives are delayed; sends
+/// are free, as with an adapter that offloads them.
+///   receive     arrival + latency + bytes/bandwidth, serialised over the link of this rank. A message that has arrived
+///               at the first test counts from the time its receive was posted.
+///   collective  as by a tree over its ranks (cost_of...), from its completion on the actual machine; from its start if
+///               it is complete at the first test.
 /// With levels a message takes the time of the innermost block that holds both ranks; a collective that of the
 /// innermost block that holds all ranks of its communicator. A rank has a link of its own in every level.
 class EmulatedNetwork {
@@ -42,7 +42,7 @@ class EmulatedNetwork {
 
   void post_receive(MPI_Request request, MPI_Datatype type, MPI_Comm comm);
   void post_collective(MPI_Request request, double cost);
-  /// A receive that is begun again and again; each Start posts it.
+  /// A persistent receive; each Start posts it.
   void remember(MPI_Request request, MPI_Datatype type, MPI_Comm comm) { persistent_[request] = {type, comm}; }
   void start(MPI_Request request);
   void forget(MPI_Request request);
@@ -74,7 +74,7 @@ class EmulatedNetwork {
     int self = -1;  ///< own rank, whose messages to itself are free
     double cost = 0.0, since = 0.0;
     bool looked = false;
-    double ready = -1.0;  ///< s; negative while it has not arrived
+    double ready = -1.0;  ///< s; negative until it has arrived
   };
   struct Persistent {
     MPI_Datatype type;
@@ -91,10 +91,10 @@ class EmulatedNetwork {
   std::unordered_map<MPI_Request, Persistent> persistent_;
 };
 
-/// That of CAMBIUM_NETWORK; null without it, which is the usual case, and where the variable cannot be read.
+/// The network of CAMBIUM_NETWORK; null without it, which is the usual case, and if the variable is invalid.
 EmulatedNetwork* emulated_network();
 
-/// InputError when CAMBIUM_NETWORK is set to what is no network.
+/// InputError if CAMBIUM_NETWORK is set but invalid.
 void require_readable_network();
 
 /// For tests: another network from now on, or none without a level. No request may be open.

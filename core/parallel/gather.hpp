@@ -11,12 +11,12 @@
 
 namespace cambium {
 
-/// Where the values of each rank begin among those of all, and where they end.
+/// Offsets and counts of each rank's values among those of all ranks.
 struct GatherPlaces {
   std::vector<int> count, first;
   int total = 0;
 
-  /// Collective. InputError where all values together are more than MPI counts (2^31 - 1).
+  /// Collective. InputError if all values together exceed MPI's counts (2^31 - 1).
   GatherPlaces(std::int64_t own, const Comm& comm) {
     std::int64_t end = 0;
     for (const auto n : comm.all_gather(own)) {
@@ -30,7 +30,7 @@ struct GatherPlaces {
   }
 };
 
-/// A value of type T as MPI moves it: so many bytes.
+/// MPI datatype for a value of type T: sizeof(T) bytes.
 template <class T>
 class BytesOf {
   static_assert(std::is_trivially_copyable_v<T>);

@@ -18,11 +18,11 @@ bool inside_a_kernel() {
 #if defined(KOKKOS_ENABLE_OPENMP)
   return omp_in_parallel() != 0;
 #else
-  return true;  // threads of other kinds cannot be asked
+  return true;  // other kinds of threads cannot be queried
 #endif
 }
 
-/// Set while a call is at work.
+/// Set while a call is active.
 class Turn {
  public:
   Turn() : mine_(!taken.exchange(true)) {}

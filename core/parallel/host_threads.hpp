@@ -7,11 +7,11 @@
 
 namespace cambium {
 
-/// Threads of this rank for host code: OMP_NUM_THREADS where Kokkos has OpenMP, else 1.
+/// Threads of this rank for host code: OMP_NUM_THREADS if Kokkos has OpenMP, else 1.
 int host_threads();
 
-/// While it lives host_threads() says `threads`, so that work is shared out among as many, whatever the back end; those
-/// that are not there take turns. For tests.
+/// During its lifetime host_threads() returns `threads`, so that work is split for that many, whatever the back end;
+/// missing threads are run in turns. For tests.
 class AsIfThreads {
  public:
   explicit AsIfThreads(int threads);
@@ -23,10 +23,9 @@ class AsIfThreads {
   int before_;
 };
 
-/// work(0), ..., work(parts - 1), side by side on those threads; comes back when all have ended. One after the other,
-/// in this order, where there is one thread, inside a kernel, and while another call is at work: calls may nest and may
-/// come from any thread. `work` starts no kernel. An exception is thrown again here, that of the first part that had
-/// one.
+/// work(0), ..., work(parts - 1), concurrently on those threads; returns when all have ended. Sequential, in this
+/// order, if there is one thread, inside a kernel, and while another call is active: calls may nest and may come from
+/// any thread. `work` starts no kernel. The exception of the first part that threw one is rethrown here.
 void on_threads(int parts, const std::function<void(int part)>& work);
 
 /// How many of up to `most` parts of 0..n-1 have `least` of its members or more; 1 at least.
@@ -34,9 +33,9 @@ inline int thread_shares(std::int64_t n, std::int64_t least, int most = host_thr
   return static_cast<int>(std::clamp<std::int64_t>(n / std::max<std::int64_t>(least, 1), 1, most));
 }
 
-/// f(part, first, last) for ranges that make up 0..n-1, one for each thread, none shorter than `least` where there are
-/// several. Ranges begin at multiples of 16: no two threads write to one cache line of numbers. Returns how many parts
-/// there were.
+/// f(part, first, last) for ranges that partition 0..n-1, one per thread, none shorter than `least` if there are
+/// several. Ranges begin at multiples of 16, so that no two threads write to one cache line. Returns the number of
+/// parts.
 template <class F>
 int in_parts(std::int64_t n, std::int64_t least, F&& f) {
   constexpr std::int64_t unit = 16;

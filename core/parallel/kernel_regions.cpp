@@ -16,10 +16,10 @@ namespace tools = Kokkos::Tools::Experimental;
 /// Listener that a loaded tool registered, or none.
 tools::EventSet others;
 
-/// Copies between memories that have begun and not ended: one or none.
+/// Copies between memories in progress: one or none.
 int open_copies = 0;
 
-/// Copies of Kokkos and our own are kernels, too: only the name tells.
+/// Copies by Kokkos and by us are kernels, too: only the name distinguishes them.
 WorkKind kind_of(std::string_view name, WorkKind usual) {
   const auto holds = [&](const char* word) { return name.find(word) != std::string_view::npos; };
   if (holds("copy") || holds("View")) return WorkKind::movement;
@@ -59,8 +59,8 @@ void end_scan(std::uint64_t id) {
   if (others.end_parallel_scan) others.end_parallel_scan(id);
 }
 
-/// A copy between the host's memory and the device's, by the name of the array and by its bytes; copies within one
-/// memory are kernels or cost what a kernel costs.
+/// A copy between host and device memory, by the name of the array and by its bytes; copies within one memory are
+/// kernels or cost as much as one.
 void begin_copy(Kokkos_Profiling_SpaceHandle to, const char* to_name, const void* to_data,
                 Kokkos_Profiling_SpaceHandle from, const char* from_name, const void* from_data, std::uint64_t bytes) {
   if (others.begin_deep_copy) others.begin_deep_copy(to, to_name, to_data, from, from_name, from_data, bytes);

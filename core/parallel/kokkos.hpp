@@ -11,7 +11,7 @@ using HostExec = Kokkos::DefaultHostExecutionSpace;
 /// Device array, last index fastest on every back end so that a row can cross to MPI, HDF5 and models as it is.
 template <class T>
 using View = Kokkos::View<T, Kokkos::LayoutRight, MemSpace>;
-/// The same array where the host can read it (the same memory on CPU back ends).
+/// The same array in host-accessible memory (the same memory on CPU back ends).
 template <class T>
 using HostView = typename View<T>::HostMirror;
 

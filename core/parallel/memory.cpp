@@ -22,10 +22,10 @@ namespace cambium {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr double largest_node = 1e15;  // bytes; twenty times what nodes of 2026 have at most
+constexpr double largest_node = 1e15;  // bytes; twenty times the largest nodes of 2026
 constexpr double unknown = std::numeric_limits<double>::infinity();
 
-/// A file with one number; none when it is not there or says "max".
+/// Reads a file with one number; none if it does not exist or contains "max".
 std::optional<double> number_in(const fs::path& path) {
   std::ifstream in(path);
   double value = 0.0;
@@ -43,7 +43,7 @@ std::optional<double> number_after(const fs::path& path, const std::string& want
   return {};
 }
 
-/// Memory left by one control group. Pages of files that it holds are given up when memory is asked for.
+/// Memory left by one control group. Its page cache is reclaimed on demand.
 double left_in_group(const fs::path& group, const char* limit, const char* used, const char* pages) {
   const auto most = number_in(group / limit), now = number_in(group / used);
   if (!most || !now) return unknown;
@@ -89,7 +89,7 @@ namespace {
 
 thread_local std::size_t refused_bytes = 0;
 
-/// "8e+03 G", "123 bytes": a number and its unit behind `mark`; empty where it is not there.
+/// "8e+03 G", "123 bytes": a number and its unit after `mark`; empty if it does not occur.
 std::string size_behind(const std::string& text, const std::string& mark) {
   const auto begin = text.find(mark);
   if (begin == std::string::npos) return {};

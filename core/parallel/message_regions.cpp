@@ -1,8 +1,7 @@
-// The calls of MPI that send or wait, as regions of a profile. They stand here under their own names and call the
-// profiling interface of the standard (MPI 3.1, chapter 14), so that messages of libraries are seen, too. Bytes are
-// those that this rank gives away. The same calls are what a WaitClock and a MessageCount count. Another tool of that
-// kind, loaded before this library, comes first. With CAMBIUM_NETWORK they take the time of another network
-// (core/parallel).
+// The calls of MPI that send or wait, as regions of a profile. They are defined here under their own names and call the
+// profiling interface of the standard (MPI 3.1, chapter 14), so that messages of libraries are recorded, too. Bytes are
+// those sent by this rank. WaitClock and MessageCount count the same calls. Another PMPI tool, loaded before this
+// library, takes precedence. With CAMBIUM_NETWORK they take the time of another network (core/parallel).
 #include <mpi.h>
 
 #include <unordered_map>
@@ -63,13 +62,13 @@ bool is_root(int root, MPI_Comm comm) {
   return rank == root;
 }
 
-/// Bytes of sends that are begun again and again.
+/// Bytes of persistent sends.
 std::unordered_map<MPI_Request, double>& persistent_sends() {
   static std::unordered_map<MPI_Request, double> all;
   return all;
 }
 
-/// For requests that are begun again and again: what each beginning counts as.
+/// For persistent requests: the totals added by each start.
 std::unordered_map<MPI_Request, MessageTotals>& persistent_totals() {
   static std::unordered_map<MPI_Request, MessageTotals> all;
   return all;
@@ -81,7 +80,7 @@ bool is_self(int rank, MPI_Comm comm) {
   return rank == self;
 }
 
-// Kind of a call (MessageTotals). Messages of a rank to itself, and to nobody, are none.
+// Kind of a call (MessageTotals). Messages of a rank to itself, and to MPI_PROC_NULL, are not counted.
 MessageTotals sends(double bytes, int to, MPI_Comm comm) {
   return to == MPI_PROC_NULL || is_self(to, comm) ? MessageTotals{} : MessageTotals{1, 0, bytes, 0.0};
 }
@@ -167,7 +166,7 @@ CAMBIUM_EMULATED(MPI_Alltoallv, (const void* b, const int* n, const int* at, MPI
 CAMBIUM_EMULATED(MPI_Ialltoallv, (const void* b, const int* n, const int* at, MPI_Datatype t, void* o, const int* m, const int* to, MPI_Datatype u, MPI_Comm c, MPI_Request* r), (b, n, at, t, o, m, to, u, c, r), all_bytes(n, t, c), shares(others_bytes(n, t, c), others_bytes(m, u, c), c), emulated::begun(*net, PMPI_Ialltoallv(b, n, at, t, o, m, to, u, c, r), r, net->all_to_all(others_bytes(n, t, c), c)))
 // clang-format on
 
-// Sends and receives that are begun again and again by MPI_Start: what they carry is known here alone.
+// Persistent sends and receives, started by MPI_Start: only this call has their sizes.
 extern "C" int MPI_Send_init(const void* b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c, MPI_Request* r) {
   const int result = PMPI_Send_init(b, n, t, to, tag, c, r);
   persistent_sends()[*r] = bytes_of(n, t);

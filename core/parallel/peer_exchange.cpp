@@ -7,7 +7,7 @@ namespace {
 constexpr bool mpi_reads_device = device_is_host;
 constexpr int counts_tag = 11, rows_tag = 12;
 
-/// Calls send(count, type) with bytes, or with rows where there are more than `most` bytes.
+/// Calls send(count, type) with bytes, or with rows if there are more than `most` bytes.
 template <class F>
 void in_counts(int rows, int row_bytes, std::int64_t most, const F& send) {
   if (std::int64_t{rows} * row_bytes <= most) return send(rows * row_bytes, MPI_BYTE);

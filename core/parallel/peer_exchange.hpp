@@ -8,9 +8,9 @@
 
 namespace cambium {
 
-/// Rows of 8-byte words exchanged again and again between the same ranks. Each peer has one contiguous range of rows in
-/// the "near" buffer of this rank and one in the "far" buffer; out() carries near rows to the peers' far rows, back()
-/// carries far rows to the peers' near rows. The only place where per-step messages are made.
+/// Repeated exchange of rows of 8-byte words between the same ranks. Each peer has one contiguous range of rows in the
+/// "near" buffer of this rank and one in the "far" buffer; out() sends near rows to the peers' far rows, back() sends
+/// far rows to the peers' near rows. All per-step messages are sent here.
 class PeerExchange {
  public:
   struct Peer {
@@ -19,12 +19,12 @@ class PeerExchange {
     int far_first = 0, far_count = 0;    ///< rows received by out()
   };
 
-  /// Messages of more than `counted_bytes`, which MPI counts in an int, are counted in rows.
+  /// Messages larger than `counted_bytes`, the limit of MPI's int counts, are counted in rows.
   explicit PeerExchange(const Comm& comm, std::int64_t counted_bytes = std::numeric_limits<int>::max())
       : comm_(comm), counted_bytes_(counted_bytes) {}
 
-  /// Sets the peers with their near rows; far rows are asked of the peers and laid out in the order given. Collective
-  /// over the peers: the relation must be symmetric.
+  /// Sets the peers with their near rows; numbers of far rows are received from the peers, and far rows are laid out in
+  /// the given order. Collective over the peers: the relation must be symmetric.
   void connect(std::vector<Peer> peers);
   const std::vector<Peer>& peers() const { return peers_; }
   int near_rows() const { return near_rows_; }
@@ -33,7 +33,7 @@ class PeerExchange {
   /// Starts sending; `near` and `far` are device addresses of rows of `width` words, untouched until finish().
   void begin_out(const void* near, void* far, int width) { begin(near, near_rows_, far, far_rows_, width, true); }
   void begin_back(const void* far, void* near, int width) { begin(far, far_rows_, near, near_rows_, width, false); }
-  /// To be called now and then in long work between begin and finish: a large message is asked for before it is sent,
+  /// To be called regularly in long work between begin and finish: a large message needs a handshake before it is sent,
   /// and a rank that computes does not answer.
   void progress();
   /// Waits until everything has arrived at the address given to begin.

@@ -5,8 +5,7 @@
 
 #include "core/parallel/kokkos.hpp"
 
-// Random123 knows nvcc by itself; under HIP it has to be told that its functions are for the device too, and that they
-// may not take the host's registers.
+// Random123 detects nvcc itself; under HIP its functions must be marked for the device, and SSE disabled.
 #if defined(__HIP__) && !defined(R123_CUDA_DEVICE)
 #define R123_CUDA_DEVICE __attribute__((host)) __attribute__((device))
 #define R123_USE_SSE 0
@@ -15,8 +14,8 @@
 
 namespace cambium {
 
-/// Every consumer of random numbers has its own stream, so that no two ever correlate. The numbers here and below 100
-/// in plugins are those of earlier releases, whose results they keep; what is new takes a name
+/// Every consumer of random numbers has its own stream, so that no two are correlated. The values here and below 100 in
+/// plugins are those of earlier releases, whose results they preserve; new streams take a name
 /// (stream("relate.pairs")). The test style.streams finds two consumers of one stream.
 enum class Stream : std::uint32_t {
   velocities = 1,
@@ -39,7 +38,7 @@ enum class Stream : std::uint32_t {
   external = 1000
 };
 
-/// The stream of a name, "plugin.what": FNV-1a over its characters, above all numbers that are given by hand.
+/// Stream of a name, "plugin.what": FNV-1a over its characters, above all manually assigned values.
 constexpr Stream stream(std::string_view name) {
   std::uint32_t hash = 2166136261U;
   for (const char character : name) hash = (hash ^ static_cast<unsigned char>(character)) * 16777619U;

@@ -8,12 +8,12 @@
 
 namespace cambium {
 
-/// Memory that the ranks of a communicator on one node all see: one array of every rank. It has no name left in the
-/// system once it is made, so that nothing stays behind when a program is killed.
+/// Memory shared by the ranks of a communicator on one node: one array per rank. Its name is unlinked once it is
+/// created, so nothing remains if a program is killed.
 class SharedMemory {
  public:
-  /// Collective: `bytes` for every rank, zeroed. Null, on every rank, where the ranks do not share a node or the system
-  /// has no room.
+  /// Collective: `bytes` per rank, zeroed. Null, on every rank, if the ranks do not share a node or the system has no
+  /// room.
   static std::unique_ptr<SharedMemory> make(const Comm& comm, std::int64_t bytes);
   ~SharedMemory();
   SharedMemory(const SharedMemory&) = delete;

@@ -16,7 +16,7 @@ std::unique_ptr<SharedPieces> SharedPieces::make(const Comm& comm, std::int64_t 
   auto memory = SharedMemory::make(comm, line + 2 * bytes_of(count));
   if (!memory) return nullptr;
   std::unique_ptr<SharedPieces> out(new SharedPieces(comm, count, std::move(memory)));
-  comm.barrier();  // nobody asks for a counter that is not there yet
+  comm.barrier();  // all counters exist before any is read
   return out;
 }
 
@@ -31,7 +31,7 @@ double* SharedPieces::piece(int rank) const {
 }
 
 double* SharedPieces::mine() {
-  // A rank that has started the last exchange has read all of the one before it, whose place this one takes.
+  // A rank that has started the last exchange has read all of the one before it, whose buffer is reused here.
   for (int rank = 0; rank < ranks_; ++rank)
     spin_wait([&] { return started(rank).load(std::memory_order_acquire) >= number_; });
   ++number_;

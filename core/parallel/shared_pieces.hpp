@@ -8,19 +8,18 @@
 
 namespace cambium {
 
-/// Numbers that each rank of a node lays out for the others, again and again: what a gather or an exchange with
-/// neighbours does with messages, without them. Small pieces arrive within a microsecond, where a message beyond MPI's
-/// eager size takes a handshake.
+/// Arrays that each rank of a node publishes to the others repeatedly: a gather or neighbour exchange without messages.
+/// Small pieces arrive within a microsecond, whereas a message beyond MPI's eager limit takes a handshake.
 ///
 /// Every exchange: write `mine()`, `start()`, read `of(rank)` of any ranks before the next `start()`. All ranks take
 /// part in all.
 class SharedPieces {
  public:
-  /// Collective: `count` numbers for every rank. Null, on every rank, where SharedMemory is.
+  /// Collective: `count` values per rank. Null, on every rank, if SharedMemory is.
   static std::unique_ptr<SharedPieces> make(const Comm& comm, std::int64_t count);
 
-  /// Where this rank's piece of the next exchange goes. Waits for ranks that have not started the last one: they may
-  /// still read here.
+  /// Buffer for this rank's piece of the next exchange. Waits for ranks that have not started the last one: they may
+  /// still read it.
   double* mine();
   void start();
   /// Waits for the piece of `rank`.

@@ -6,7 +6,7 @@
 
 namespace cambium {
 
-/// Asks `there()` again and again; soon lets others have the core, who may be those that are waited for.
+/// Polls `there()`; soon yields the core, which the awaited ranks may need.
 template <class F>
 void spin_wait(F&& there) {
   if (there()) return;

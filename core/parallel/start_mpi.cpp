@@ -11,7 +11,7 @@
 
 namespace cambium {
 
-/// True if mpirun, srun or another launcher started this process, as one of several or as one alone.
+/// True if mpirun, srun or another launcher started this process, as one of several or as a single one.
 static bool is_launched() {
   for (char** entry = environ; entry && *entry; ++entry)
     for (const std::string_view mark : {"OMPI_COMM_WORLD_", "PMI", "SLURM_PROCID", "ALPS_", "PALS_", "FLUX_"})
@@ -22,7 +22,7 @@ static bool is_launched() {
 void start_mpi(int* argc, char*** argv) {
   std::vector<const char*> ours;
 #if defined(OPEN_MPI)
-  // Without a daemon all lone programs of a user would share one folder of the session, and remove it from each other.
+  // Without a daemon all singletons of a user would share one session folder and remove each other's files.
   constexpr std::pair<const char*, const char*> alone[] = {{"OMPI_MCA_ess_singleton_isolated", "1"},
                                                            {"OMPI_MCA_orte_create_session_dirs", "0"},
                                                            {"OMPI_MCA_pml", "ob1"},

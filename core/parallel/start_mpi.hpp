@@ -2,9 +2,9 @@
 
 namespace cambium {
 
-/// MPI_Init_thread with MPI_THREAD_FUNNELED. A program that no launcher started talks to nobody: Open MPI is then told
-/// so, and neither starts its daemon nor looks for networks, which takes longer than all else at the start. What the
-/// user set of these settings stays; children of this program do not see ours.
+/// MPI_Init_thread with MPI_THREAD_FUNNELED. Without a launcher the program is a singleton: Open MPI is then configured
+/// neither to start its daemon nor to search for networks, which dominates the start-up time. Settings of the user are
+/// kept; child processes do not inherit ours.
 void start_mpi(int* argc, char*** argv);
 
 }  // namespace cambium

@@ -14,7 +14,7 @@ namespace cambium {
 
 namespace {
 
-// A signal handler can reach nothing but globals; they live in this file alone.
+// A signal handler can access only globals; they are confined to this file.
 volatile std::sig_atomic_t received = 0;
 volatile std::time_t received_at = 0;
 std::atomic<std::atomic<int>*> noted{nullptr};
@@ -25,7 +25,7 @@ void on_signal(int number) {
     std::signal(SIGINT, SIG_DFL);
     std::raise(SIGINT);
   }
-  // A program that has not ended some seconds after it was asked to hangs in a library, and ends when asked again.
+  // A program that is still running some seconds after the first request hangs in a library; the second one ends it.
   constexpr std::time_t patience = 5;
   if (received == number && number == SIGTERM && std::time(nullptr) - received_at >= patience) {
     std::signal(SIGTERM, SIG_DFL);
@@ -82,7 +82,9 @@ bool StopRequest::agreed(std::int64_t step) {
                               comm_.root() ? std::clamp(0.5 / std::max(per_step, 1e-9), 1.0, 1e6) : 0.0,
                               lost.empty() ? 0.0 : 1.0};
   comm_.max(notes);
-  if (notes[3] > 0.0) throw InputError(lost);  // the lowest rank, which holds the directory, is the one that is heard
+  if (notes[3] > 0.0)
+    throw InputError(lost);  // the lowest rank holds the directory, and its message is the one
+                             // reported
   interval_ = static_cast<std::int64_t>(std::min(notes[2], 4.0 * static_cast<double>(interval_)));
   if (interval_ < 1) interval_ = 1;
   last_step_ = step;

@@ -18,12 +18,12 @@ class StopRequest {
   StopRequest(const StopRequest&) = delete;
   StopRequest& operator=(const StopRequest&) = delete;
 
-  /// Catches the signals from now on: one that comes before there is a StopRequest is not lost.
+  /// Installs the signal handlers: a signal that comes before there is a StopRequest is not lost.
   static void listen();
-  /// Where such a signal sets 1 from now on, in the handler itself; null for nowhere.
+  /// From now on the handler itself sets this flag to 1 at such a signal; null for none.
   static void note_in(std::atomic<int>* place);
-  /// `lost(look)` tells why this run may no longer write to its directory; empty while it may. `look`: whether it is to
-  /// be looked at now, which takes a file to be read.
+  /// `lost(look)` returns the reason why this run may no longer write to its directory; empty while it may. `look`:
+  /// check now, which reads a file.
   void guard(std::function<std::string(bool look)> lost) { lost_ = std::move(lost); }
   /// To be called before a file of the run is written (`look`: before one from which runs are resumed). InputError when
   /// another run has the directory.
@@ -33,10 +33,10 @@ class StopRequest {
   bool agreed(std::int64_t step);
   /// Collective, before a stage, whose steps are counted afresh: the same answer at once.
   bool agreed_before_stage();
-  /// Not collective: a signal reached this rank, or its clock is past the limit. For loops in which ranks do not go in
-  /// step; what follows from it must be made known to the others.
+  /// Not collective: a signal reached this rank, or its clock is past the limit. For loops in which ranks are not in
+  /// step; the consequence must be communicated to the others.
   bool asked() const;
-  /// "signal SIGTERM" or "the wall-time limit of 600 s"; empty when nobody asked.
+  /// "signal SIGTERM" or "the wall-time limit of 600 s"; empty if no stop was requested.
   const std::string& reason() const { return reason_; }
 
  private:

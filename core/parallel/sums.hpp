@@ -3,7 +3,7 @@
 
 namespace cambium {
 
-/// N numbers that a parallel_reduce adds together: `Kokkos::Sum<Sums<7>>(result)`.
+/// N values that a parallel_reduce sums together: `Kokkos::Sum<Sums<7>>(result)`.
 template <int N>
 struct Sums {
   double v[N] = {};

@@ -48,7 +48,7 @@ std::optional<double> with_units(std::string_view text) {
   return total;
 }
 
-/// "SS", "MM:SS" or "HH:MM:SS"; behind "D-" also "HH" and "HH:MM", as Slurm reads them. None for any other text.
+/// "SS", "MM:SS" or "HH:MM:SS"; after "D-" also "HH" and "HH:MM", as Slurm reads them. None for any other text.
 std::optional<double> with_colons(std::string_view text) {
   double days = 0.0, total = 0.0;
   const auto dash = text.find('-');

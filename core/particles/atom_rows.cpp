@@ -7,7 +7,7 @@
 namespace cambium {
 namespace {
 
-/// Atoms that a thread is worth starting for.
+/// Number of atoms worth a thread.
 constexpr std::int64_t enough_atoms = 1024;
 
 template <std::size_t Bytes>

@@ -6,8 +6,8 @@
 
 namespace cambium {
 
-/// Every per-atom array of the owned rows, on the host, as columns of plain bytes: what moves when an atom moves.
-/// On devices the arrays are copied here on construction and back by store().
+/// Every per-atom array of the owned rows, on the host, as columns of plain bytes: the data that move with an atom. On
+/// devices the arrays are copied here on construction and back by store().
 class AtomRows {
  public:
   AtomRows(Particles& particles, const std::vector<View<double**>*>& carried);

@@ -42,7 +42,7 @@ Box Box::from_vectors(const double m[3][3], double rotation[3][3]) {
   box.h[1][0] = bx;
   box.h[1][1] = by;
   for (int k = 0; k < 3; ++k) box.h[2][k] = dot(m[2], e[k]);
-  // Cells given in lower-triangular form keep their numbers to the last bit.
+  // Cells given in lower-triangular form are kept bitwise.
   if (m[0][1] == 0.0 && m[0][2] == 0.0 && m[1][2] == 0.0 && m[0][0] > 0.0 && m[1][1] > 0.0)
     for (int r = 0; r < 3; ++r)
       for (int k = 0; k < 3; ++k) box.h[r][k] = m[r][k], e[r][k] = r == k ? 1.0 : 0.0;

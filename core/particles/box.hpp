@@ -35,7 +35,7 @@ struct Box {
     x[2] = origin[2] + s[2] * h[2][2];
   }
 
-  /// Distance between opposite faces, per direction (Å): what a cut-off is compared with.
+  /// Distance between opposite faces, per direction (Å); limits the cut-off.
   std::array<double, 3> heights() const;
 };
 

@@ -72,7 +72,7 @@ void CellColumns::bin(const double* positions, int n, double range) {
   bin_of_particle_.resize(n);
   counts_.assign(slots * chunks, 0);
 
-  // A counting sort whose chunks count and place independently, so that the order is that of one thread.
+  // A counting sort whose chunks are counted and scattered independently, with the same order as on one thread.
   const Kokkos::RangePolicy<HostExec> each_chunk(0, chunks);
   Kokkos::parallel_for("bin_count", each_chunk, [&](int c) {
     const int last = std::min(n, (c + 1) * chunk_size);

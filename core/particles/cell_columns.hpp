@@ -9,12 +9,12 @@
 
 namespace cambium {
 
-/// Host-side bins for the neighbour search: the bounding box of all particles is cut into columns along x (wide in y
-/// and z); inside a column particles are ordered by narrow bins in x and keep their own order inside a bin. All
-/// particles of a column between two values of x are thus one contiguous run of coordinates, and each column is filled
-/// up to whole packs with particles that are far from everything, so that a search reads whole, aligned packs.
-/// Coordinates are integers, multiples of `unit` about the middle of the box: their differences are exact and fit
-/// single precision, so that a search has as many lanes as there are floats in a register.
+/// Host-side bins for the neighbour search: the bounding box of all particles is divided into columns along x (wide in
+/// y and z); inside a column particles are ordered by narrow bins in x and keep their own order inside a bin. All
+/// particles of a column between two values of x are thus one contiguous run of coordinates, and each column is padded
+/// to full packs with particles that are far from everything, so a search reads full, aligned packs. Coordinates are
+/// integers, multiples of `unit` about the middle of the box: their differences are exact and fit single precision, so
+/// a search has as many lanes as there are floats in a register.
 class CellColumns {
  public:
   static constexpr int lanes = native_width<float>;
@@ -32,7 +32,7 @@ class CellColumns {
   std::vector<int> start;     ///< of bin (column, x bin) in the arrays above; cells[0] + 1 values per column
 
   const int* column(int cy, int cz) const { return &start[(cz * cells[1] + cy) * (cells[0] + 1)]; }
-  /// Bin along direction k, clamped into the box; not-a-number goes to bin 0.
+  /// Bin along direction k, clamped into the box; NaN goes to bin 0.
   int bin_of(double coordinate, int k) const {
     const double s = (coordinate - lo[k]) * inverse_width[k];
     return !(s > 0.0) ? 0 : s < cells[k] ? static_cast<int>(s) : cells[k] - 1;
@@ -40,12 +40,12 @@ class CellColumns {
   // The range is at most half a box edge in units, `nowhere` is farther than that from all of the box, and no
   // difference overflows.
   static constexpr int half_box = 1 << 29, nowhere = (1 << 30) + (1 << 28);
-  /// Coordinate in units; `nowhere` for what is no number.
+  /// Coordinate in units; `nowhere` for NaN.
   int in_units(double coordinate, int k) const {
     const double q = (coordinate - middle[k]) * inverse_unit;
     return std::abs(q) <= half_box ? static_cast<int>(std::lrint(q)) : nowhere;
   }
-  /// Distance along direction k between the interval [from, to] and bin `bin`, 0 where they overlap.
+  /// Distance along direction k between the interval [from, to] and bin `bin`, 0 if they overlap.
   double gap(double from, double to, int bin, int k) const {
     const double low = lo[k] + bin * width[k];
     return std::max(0.0, std::max(low - to, from - low - width[k]));

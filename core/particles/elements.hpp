@@ -3,10 +3,10 @@
 
 namespace cambium {
 
-/// Atomic number of an element's symbol ("Cu" is 29); 0 when there is no such element. Known up to lawrencium.
+/// Atomic number of an element's symbol ("Cu" is 29); 0 if there is no such element. Supported up to lawrencium.
 int atomic_number(std::string_view symbol);
 
-/// The symbol of an atomic number; empty when there is none.
+/// The symbol of an atomic number; empty if there is none.
 std::string_view element_symbol(int number);
 
 /// Standard atomic weight in g/mol (IUPAC 2021, conventional values where an interval is given; the mass number of the

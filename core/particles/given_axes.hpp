@@ -5,9 +5,9 @@
 
 namespace cambium {
 
-/// The axes in which a structure was given. Calculations turn general cells into the lower-triangular form of Box; this
-/// rotation stays with the structure, and whatever leaves (files, tables, messages) is turned back. Exact where nothing
-/// is turned.
+/// The axes in which a structure was given. Calculations rotate general cells into the lower-triangular form of Box;
+/// this rotation is stored with the structure, and all output (files, tables, messages) is rotated back. Exact if there
+/// is no rotation.
 struct GivenAxes {
   double q[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};  ///< rotation of rows: x in Box's axes = x as given q
 
@@ -22,7 +22,7 @@ struct GivenAxes {
   std::array<double, 9> cell(const Box& box) const;
   /// A vector as given, in Box's axes.
   std::array<double, 3> inside(const double given[3]) const;
-  /// The axes of a cell that was strained and turned once more by `rotation` (x new = x here rotation).
+  /// The axes of a cell that was strained and rotated again by `rotation` (x new = x here rotation).
   GivenAxes then(const double rotation[3][3]) const;
 };
 

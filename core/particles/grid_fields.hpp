@@ -5,17 +5,17 @@
 
 namespace cambium {
 
-/// Fields on the cells of a rectangular grid at one moment, as a writer that knows no physics wants them.
+/// Fields on the cells of a rectangular grid at one time, as input of physics-independent writers.
 struct GridFields {
   struct Axis {
     std::string name;           ///< "x"
-    std::vector<double> faces;  ///< rising; cells + 1 of them, evenly spaced or not
+    std::vector<double> faces;  ///< ascending; cells + 1 of them, evenly spaced or not
     std::int64_t cells() const { return std::ssize(faces) - 1; }
   };
   struct Field {
     std::string name, unit;
     int components = 1;          ///< 3 for a vector
-    std::vector<double> values;  ///< (..., axis 1, axis 0, component): axis 0 is the fastest but for components
+    std::vector<double> values;  ///< (..., axis 1, axis 0, component): components vary fastest, then axis 0
   };
   std::vector<Axis> axes;  ///< one to three; the first is drawn to the right, the second upwards
   std::vector<Field> fields;

@@ -30,7 +30,7 @@ struct Block {
   static void describe(deck::Describe<Block>& d);
 };
 
-/// Atoms of which some periodic image is at most `radius` (Å) from the centre.
+/// Atoms with a periodic image at most `radius` (Å) from the centre.
 struct Sphere {
   std::array<double, 3> center = {0, 0, 0};
   double radius = 0.0;
@@ -51,8 +51,8 @@ struct GroupSpec {
   static void describe(deck::Describe<GroupSpec>& d);
 };
 
-/// Leaves the atoms of the selection and drops all others; those that stay are numbered anew, in the order of ranks and
-/// rows. Masks of groups become 0. Collective. Throws InputError as Groups::assign does, of a group `name`.
+/// Keeps the atoms of the selection and removes all others; the remaining ones are renumbered, in the order of ranks
+/// and rows. Masks of groups become 0. Collective. Throws InputError as Groups::assign does, for a group `name`.
 void keep_only(Particles& particles, const GroupSpec& spec, const std::string& name, const Comm& comm,
                const GivenAxes& axes = {});
 
@@ -62,8 +62,8 @@ class Groups {
   /// Throws InputError for more than 31 groups and for one that is called "all".
   explicit Groups(std::map<std::string, GroupSpec> specs = {});
 
-  /// Sets the masks of the owned atoms from where they are now. Collective. Throws InputError for an unknown species
-  /// and for a group without atoms.
+  /// Sets the masks of the owned atoms from their current positions. Collective. Throws InputError for an unknown
+  /// species and for a group without atoms.
   void assign(Particles& particles, const Comm& comm, const GivenAxes& axes = {}) const;
   /// The mask of one group. Throws InputError for an unknown name.
   std::uint32_t bit(const std::string& name) const;

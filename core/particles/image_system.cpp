@@ -21,7 +21,7 @@ std::vector<Position> wrapped(std::span<const Position> positions, const Box& bo
   return out;
 }
 
-/// A cell around all positions with room for the range: bins need one even where nothing is periodic.
+/// A cell around all positions with room for the range: bins need one even without periodicity.
 Box enclosing(std::span<const Position> positions, double range) {
   double low[3] = {0, 0, 0}, high[3] = {0, 0, 0};
   for (int k = 0; k < 3; ++k) {

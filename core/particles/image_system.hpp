@@ -10,12 +10,12 @@
 
 namespace cambium {
 
-/// One configuration on one rank, with every periodic image within `range` of the cell as an explicit ghost: what a
-/// potential needs to be evaluated once, without a domain decomposition. Cells may be smaller than the range.
+/// One configuration on one rank, with every periodic image within `range` of the cell as an explicit ghost, for single
+/// evaluations of a potential without a domain decomposition. Cells may be smaller than the range.
 class ImageSystem : public GhostExchange {
  public:
-  /// `positions` (Å) need not lie inside the cell; without a cell nothing is periodic. Types index `species`. The list
-  /// holds pairs up to range + skin.
+  /// `positions` (Å) may be outside the cell; without a cell nothing is periodic. Types index `species`. The list
+  /// contains pairs up to range + skin.
   ImageSystem(std::span<const std::array<double, 3>> positions, std::span<const int> types,
               const std::optional<Box>& box, std::vector<Species> species, double range, double skin = 0.0);
 

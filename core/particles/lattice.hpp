@@ -28,11 +28,11 @@ struct LatticeSpec {
 /// apart.
 std::vector<std::array<double, 3>> lattice_basis(LatticeType type);
 
-/// Atoms of the whole crystal. InputError when there are more than can be counted.
+/// Number of atoms of the crystal. InputError if it overflows.
 std::int64_t atoms_of(const LatticeSpec& spec);
 
-/// This rank's even share of the crystal. Tags (and, with `seed`, displacements) do not depend on the number of ranks.
-/// Throws InputError when the number of species fits neither one nor the basis, and when the atoms do not fit into
+/// This rank's even part of the crystal. Tags (and, with `seed`, displacements) do not depend on the number of ranks.
+/// Throws InputError if the number of species is neither one nor that of the basis, and if the atoms do not fit into
 /// memory.
 Structure make_lattice(const LatticeSpec& spec, const Comm& comm, std::uint64_t seed);
 

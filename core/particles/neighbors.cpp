@@ -37,8 +37,8 @@ struct Limits {
   }
 };
 
-/// Consecutive owned atoms that lie close together share one search of the bins: what comes within range of their
-/// bounding box is copied to a short contiguous list.
+/// Consecutive owned atoms that are close together share one search of the bins: candidates within range of their
+/// bounding box are copied to a short contiguous list.
 struct RowGroup {
   static constexpr int max_atoms = 16;
   static constexpr double max_extent = 1.3;  // of the range; measured
@@ -68,7 +68,7 @@ RowGroup next_group(const double* x, int first, int end, double range) {
   return g;
 }
 
-/// Candidates of a group, in units about its center; filled up with far ones to whole packs.
+/// Candidates of a group, in units about its center; padded with far ones to full packs.
 struct Candidates {
   std::vector<float> x, y, z;
   std::vector<int> id;
@@ -91,7 +91,7 @@ struct Candidates {
     id.resize(2 * need);
   }
 
-  /// Appends the particles at slots first..last-1 (whole packs) that come within range of the group's bounding box.
+  /// Appends the particles at slots first..last-1 (full packs) within range of the group's bounding box.
   CAMBIUM_HF void append(const CellColumns& c, int first, int last, const Limits& limits) {
     make_room(last - first);
     const F zero = 0.0f, limit = limits.perhaps;
@@ -182,8 +182,8 @@ double expected_row(const CellColumns& c, int n, double range) {
   return std::min(1.0 * n, 1.2 * n * 4.19 * range * range * range / volume) + 2.0 * padding;
 }
 
-/// Rows first..last-1 into the entries from `entry` on, of which there are `room`. Returns the number of neighbours, or
-/// -1 when they do not fit.
+/// Writes rows first..last-1 from entry `entry` on, with space for `room` entries. Returns the number of neighbours, or
+/// -1 if they do not fit.
 std::int64_t write_rows(const Particles& particles, const CellColumns& columns, const NeighborList& list, int first,
                         int last, std::int64_t entry, std::int64_t room) {
   const double* x = particles.x.data();

@@ -8,8 +8,8 @@
 namespace cambium {
 
 /// Full Verlet list: row i (owned atom) holds every j != i, owned or ghost, with |r_j - r_i| < cutoff + skin when the
-/// list was built. Rows start at multiples of `row_padding` entries and are filled up with the sentinel particle, so
-/// that a kernel reads whole packs and needs no remainder loop; the sentinel is beyond every cut-off.
+/// list was built. Rows start at multiples of `row_padding` entries and are padded with the sentinel particle, which is
+/// beyond every cut-off, so a kernel reads full packs and needs no remainder loop.
 struct NeighborList {
   static constexpr int row_padding = 16;  ///< entries; a multiple of every pack width in use
 

@@ -125,7 +125,7 @@ KOKKOS_INLINE_FUNCTION std::int64_t padded_row(std::int64_t n) {
   return (n + row_padding - 1) / row_padding * row_padding;
 }
 
-/// Rows of equal length, in one pass: false where a row is longer than that.
+/// Rows of equal length, in one pass: false if a row is longer than that.
 bool fill_equal_rows(const RowSearch& search, int n, int sentinel, int pitch, NeighborList& list, int& longest) {
   grow(list.index, "neighbor_index", static_cast<std::size_t>(n) * static_cast<std::size_t>(pitch));
   const auto offset = list.offset;
@@ -147,7 +147,7 @@ bool fill_equal_rows(const RowSearch& search, int n, int sentinel, int pitch, Ne
   return longest <= pitch;
 }
 
-/// Rows one after the other, counted before they are filled.
+/// Consecutive rows, counted before they are filled.
 void fill_counted_rows(const RowSearch& search, int n, int sentinel, NeighborList& list, int& longest) {
   const auto offset = list.offset;
   const auto count = list.count;
@@ -185,7 +185,8 @@ void build_neighbors_on_device(const Particles& particles, NeighborList& list, D
   const CellGrid grid = make_grid(particles.x, particles.total(), range);
   fill_cells(grid, particles.x, particles.total(), cells);
   const RowSearch search{grid, particles.x, cells.start, cells.member, range * range};
-  // Rows hardly change from one list to the next: room for the longest, where all are about as long, spares the count.
+  // Row lengths hardly change from one list to the next: space for the longest, if all are similar, avoids the counting
+  // pass.
   const auto pitch = static_cast<int>(padded_row(cells.longest + cells.longest / 16 + 1));
   const bool alike = n > 0 && cells.longest > 0 && std::int64_t{pitch} * n < 2 * list.pairs;
   cells.longest = 0;

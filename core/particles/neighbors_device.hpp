@@ -12,8 +12,8 @@ struct DeviceCells {
   int longest = 0;    ///< row of the list before
 };
 
-/// build_neighbors for back ends whose memory the host cannot read: one thread per particle. One pass where all rows
-/// get the room of the longest of the list before, else one that counts and one that fills. Runs on every back end.
+/// build_neighbors for back ends whose memory the host cannot read: one thread per particle. One pass if all rows get
+/// the length of the longest of the previous list, else one that counts and one that fills. Runs on every back end.
 void build_neighbors_on_device(const Particles& particles, NeighborList& list, DeviceCells& cells);
 
 }  // namespace cambium

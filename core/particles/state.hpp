@@ -8,11 +8,11 @@
 
 namespace cambium {
 
-/// Where the rows of a field live.
+/// Entity to which the rows of a field belong.
 enum class At { particle, cell, node, global };
 
-/// A named array of the state. Infrastructure acts on the declaration: the schedule checks its reads and writes
-/// against these names, checkpoints store what has `restart`, writers find units here.
+/// A named array of the state. Infrastructure acts on the declaration: the schedule checks its reads and writes against
+/// these names, checkpoints store fields with `restart`, writers find units here.
 struct FieldSpec {
   std::string name;  ///< e.g. "velocity"
   At at = At::particle;

@@ -13,7 +13,7 @@
 namespace cambium {
 namespace {
 
-/// By one message to each rank, whose place among all rows may exceed an int.
+/// One message to each rank; row offsets may exceed an int.
 template <class T>
 void deal(const Comm& comm, std::vector<T>& rows, std::int64_t total) {
   MPI_Datatype row;
@@ -34,7 +34,7 @@ void deal(const Comm& comm, std::vector<T>& rows, std::int64_t total) {
   MPI_Type_free(&row);
 }
 
-/// Species and cell travel as text and numbers.
+/// Species and cell are sent as text and floating-point values.
 void broadcast_header(const Comm& comm, Structure& s, bool& velocities, bool& images) {
   std::string symbols;
   for (const auto& species : s.species) symbols += species.symbol + "\n";
@@ -66,7 +66,7 @@ void broadcast_header(const Comm& comm, Structure& s, bool& velocities, bool& im
   for (std::size_t k = 0; k < s.species.size(); ++k) s.species[k].mass = numbers[24 + k];
 }
 
-/// "ar" and "AR" were meant to be an element.
+/// "ar" and "AR" most likely mean an element.
 std::string element_in_other_case(std::string symbol) {
   for (std::size_t k = 0; k < symbol.size(); ++k) {
     const auto letter = static_cast<unsigned char>(symbol[k]);

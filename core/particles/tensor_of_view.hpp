@@ -6,7 +6,7 @@
 
 namespace cambium {
 
-/// The Kokkos side of the bridge: shape, strides and place of a view; `rows` (if >= 0) shortens the first extent.
+/// TensorRef of a Kokkos view: shape, strides and address; `rows` (if >= 0) shortens the first extent.
 template <class V>
 TensorRef tensor_of(const V& view, std::int64_t rows = -1) {
   TensorRef t;

@@ -1,6 +1,6 @@
 #pragma once
-// Properties that a plugin that is loaded at run time and the program that loads it must agree on, written down by the
-// compiler of either side from what it reallysaw.
+// Properties on which a plugin loaded at run time and the program must agree, recorded by the compiler of either side
+// from the headers that it used.
 #include <mpi.h>
 
 #include <cstdint>
@@ -137,7 +137,7 @@ struct PluginDescriptor {
 
 /// Makes a library a plugin; once, in its register.cpp, at the top level of the file:
 ///   CAMBIUM_PLUGIN("morse", "1.0", "A. Author", "how to cite it", cambium::morse::register_types)
-/// In Cambium's own tree, where plugins are part of the program, it stands for nothing.
+/// In Cambium's own tree, where plugins are part of the program, it expands to nothing.
 #ifdef CAMBIUM_IN_TREE_PLUGIN
 #define CAMBIUM_PLUGIN(name, version, author, citation, function)
 #else

@@ -11,8 +11,8 @@ class App;
 
 namespace cambium {
 
-/// Reads the arguments of a command (those after its name) into what `app` fills. Empty when the command is to be
-/// carried out; else its exit code, after rank 0 has printed the help that was asked for (0) or what is wrong (2).
+/// Parses the arguments of a command (those after its name) into the variables of `app`. Empty if the command is to be
+/// run; else its exit code, after rank 0 has printed the requested help (0) or the error (2).
 std::optional<int> answered(CLI::App& app, std::vector<std::string> arguments, const Comm& comm);
 
 }  // namespace cambium

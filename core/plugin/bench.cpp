@@ -47,7 +47,7 @@ std::optional<Value> read(const std::string& word, const BenchOption& option) {
   return static_cast<std::int64_t>(*number);
 }
 
-/// "; did you mean 'steps'?" where one is near, then all that there are.
+/// "; did you mean 'steps'?" if one is similar, then a list of all.
 std::string unknown(const std::string& bench, const std::string& name, std::span<const BenchOption> known) {
   if (known.empty()) return fmt::format("bench {} takes no options, but '{}' is given", bench, name);
   std::vector<std::string> names, all;

@@ -13,8 +13,8 @@
 
 namespace cambium {
 
-/// An option of a bench, written name=value. What it is without being given also says what it takes: a whole number, a
-/// number, yes or no (true or false), or a text.
+/// An option of a bench, written name=value. Its default also determines its type: integer, number, Boolean (yes, no,
+/// true, false), or text.
 struct BenchOption {
   using Value = std::variant<std::int64_t, double, bool, std::string>;
   std::string name, meaning;
@@ -22,7 +22,7 @@ struct BenchOption {
   std::vector<std::string> choices = {};  ///< of a text; any where empty
 };
 
-/// The value of every option of a bench: what was given, else its standard.
+/// The value of every option of a bench: as given, else its default.
 class BenchOptions {
  public:
   /// Reads `name=value` words. InputError for a word without '=', a name that `known` lacks (with the nearest and all
@@ -48,12 +48,12 @@ struct Bench {
   std::string name, doc;
   std::function<nlohmann::json(const BenchOptions& options, Context&)> run;
   std::vector<BenchOption> options = {};
-  /// `name=value` words of one turn of `bench compare`: seconds long and without peers. Empty: it takes part only where
-  /// it is named.
+  /// `name=value` arguments for one turn of `bench compare`: seconds long and without reference implementations. Empty:
+  /// it takes part only if it is named.
   std::vector<std::string> turn = {};
 };
 
-/// A Markdown section: what the bench measures, and a table of its options with standard and meaning.
+/// A Markdown section: what the bench measures, and a table of its options with default and meaning.
 std::string markdown(const Bench& bench);
 
 }  // namespace cambium

@@ -21,7 +21,7 @@ bool Check::look(const deck::Node& keys, const std::function<void()>& action) {
   try {
     action();
     return true;
-  } catch (const deck::PlacedError& error) {  // says where already
+  } catch (const deck::PlacedError& error) {  // has its location already
     problem({error.what(), error.id()});
   } catch (const deck::DeckError& error) {
     problem({error.what(), {}});
@@ -67,7 +67,7 @@ static double bytes_of(const fs::path& path) {
   if (fs::is_regular_file(path, ignored)) return static_cast<double>(fs::file_size(path, ignored));
   if (!fs::is_directory(path, ignored)) return 0.0;
   double sum = 0.0;
-  int left = 10000;  // of files; more are no data set
+  int left = 10000;  // of files; more are not a data set
   const fs::recursive_directory_iterator end;
   for (fs::recursive_directory_iterator file(path, ignored); file != end && left-- > 0; file.increment(ignored))
     if (file->is_regular_file(ignored)) sum += static_cast<double>(file->file_size(ignored));
@@ -132,7 +132,7 @@ std::optional<Promise> Check::written_before(const std::string& path) const {
       if (!name->starts_with(stages_[k].folder + "/")) continue;
       const auto file = name->substr(stages_[k].folder.size() + 1);
       if (holds(promise.name, file) && comes(promise, file)) return promise;
-      if (file.find('*') != std::string::npos && holds(file, promise.name)) return promise;  // asks for any of them
+      if (file.find('*') != std::string::npos && holds(file, promise.name)) return promise;  // pattern for any of them
     }
   return {};
 }
@@ -182,14 +182,14 @@ void Check::require_written_by(const std::string& key, const std::vector<std::st
   for (std::size_t k = 0; k < paths.size(); ++k) require_written_by(deck::child_path(key, k), paths[k], writers);
 }
 
-/// Names of what a stage will write, for messages.
+/// Names of a stage's output files, for messages.
 static std::vector<std::string> names(const std::vector<Promise>& promises) {
   std::vector<std::string> out;
   for (const auto& promise : promises) out.push_back(promise.name);
   return out;
 }
 
-/// Why a path in the run's directory will not be there; empty when it will, or when nobody can say.
+/// Reason why a path in the run's directory will not exist; empty if it will, or if that is unknown.
 std::string Check::problem_of_path(const std::string& path, const std::vector<std::string>& folders) const {
   const auto name = inside(path);
   if (!name) return {};
@@ -232,7 +232,7 @@ void Check::resolve_paths(const deck::Node& keys, const std::vector<std::string>
 bool is_still_to_come(const std::string& path, const Context& context) {
   if (!context.dry_run) return false;
   const fs::path run = fs::path(context.run_directory).parent_path();
-  if (run.empty()) return !fs::exists(path);  // `cambium plan`, which belongs to no run, reads what is there
+  if (run.empty()) return !fs::exists(path);  // `cambium plan`, which belongs to no run, reads existing files
   const std::string top = run.lexically_normal().string() + "/";
   return fs::path(path).lexically_normal().string().starts_with(top);
 }

@@ -22,7 +22,7 @@ struct Origin {
   std::string name = {};  ///< type in a deck; empty: any of this kind
 
   bool known() const { return kind != unknown; }
-  /// True if what `other` writes is of this origin.
+  /// True if output of `other` is of this origin.
   bool covers(const Origin& other) const;
   /// "network deep_potential", "fields of reconstruct"; "network *" for any.
   std::string text() const;
@@ -31,7 +31,7 @@ struct Origin {
 /// Files that a stage will have written when it ends, as far as that is known before it runs.
 struct Promise {
   std::string name;  ///< in the stage's folder; "train/" is a folder, * is a step or a name: "restart.*.h5"
-  Origin by = {};    ///< unknown: not said
+  Origin by = {};    ///< unknown: not specified
   std::vector<std::string> holds = {};  ///< species of a model, columns of a table; empty: not known
   std::int64_t every = 0, last = 0;     ///< steps for which there is such a file, *, and the last one; 0: not known
 };
@@ -46,29 +46,29 @@ class Check {
   Context& context() { return context_; }
 
   /// Runs `action`; an InputError or NumericalError from it becomes a problem at `keys`, a KeyError at its key inside
-  /// of them, and the answer is false. What has its place already keeps it.
+  /// of them, and the result is false. Errors that have their location keep it.
   bool look(const deck::Node& keys, const std::function<void()>& action);
-  /// Asks an object of any kind, when it is Checked, whose keys are these. False when it has a problem.
+  /// Examines an object of any kind, if it is Checked, whose keys are these. False if it has a problem.
   template <class T>
   bool ask(T* object, const deck::Node& keys);
 
   // Description of a type.
   void will_write(Promise promise);
-  /// A line for "not looked at", at the end of the page.
+  /// Adds a line to "not looked at", at the end of the report.
   void not_looked_at(const std::string& what);
-  /// Memory on each rank, at least. Said before it is taken.
+  /// Memory on each rank, at least. Call it before allocating.
   void memory(const std::string& what, double bytes);
-  /// Files that exist and stand among the values of `keys` are about to be read: their bytes and the time for them.
+  /// Files that exist and are among the values of `keys` are about to be read: their bytes and the time for them.
   void reads(const deck::Node& keys);
   /// Rough seconds that the first state, or the first batch, and one step of it take here.
   void effort(double seconds) { stage().effort += seconds; }
-  /// The stage takes so long, without its output; `basis` says where that comes from.
+  /// Estimated duration of the stage, without its output; `basis` explains the estimate.
   void duration(double seconds, const std::string& basis);
 
-  /// Collective. Whether what was said of memory and effort, up to here in this stage, is little enough to be tried
-  /// within seconds, and nothing is wrong so far; the same answer on every rank.
+  /// Collective. True if the memory and effort reported so far in this stage are small enough to be tried within
+  /// seconds, and there is no problem so far; the same result on every rank.
   bool small() const;
-  /// File that an earlier stage of this deck will write at a path; none when no stage said so.
+  /// File that an earlier stage of this deck will write at a path; none if no stage announced it.
   std::optional<Promise> written_before(const std::string& path) const;
   /// A path in the folder of a stage, which has it only once it ran; the first such path among the values of `keys`.
   bool waits(const std::string& path) const;
@@ -78,7 +78,7 @@ class Check {
   /// The same of every path of a list.
   void require_written_by(const std::string& key, const std::vector<std::string>& paths,
                           const std::vector<Origin>& writers) const;
-  /// The first state of a simulation, for its writers; null where it was not made.
+  /// The initial state of a simulation, for its writers; null if it was not constructed.
   const State* first_state() const { return state_; }
   void set_first_state(const State* state) { state_ = state; }
 
@@ -93,11 +93,11 @@ class Check {
     std::optional<double> seconds;
     std::string basis;  ///< of the seconds
     std::size_t problems = 0;
-    bool tried = true;  ///< false: only what it writes is asked for
+    bool tried = true;  ///< false: only its files are examined
   };
   void begin(Stage stage);
-  /// Every path of these keys that lies in the run's directory must be written by an earlier stage, or be there and
-  /// belong to no stage.
+  /// Every path of these keys that is in the run's directory must be written by an earlier stage, or exist and belong
+  /// to no stage.
   void resolve_paths(const deck::Node& keys, const std::vector<std::string>& folders);
   Stage& stage() { return stages_.back(); }
   const std::vector<deck::PlacedText>& problems() const { return problems_; }
@@ -105,7 +105,7 @@ class Check {
 
  private:
   void problem(deck::PlacedText one);
-  /// Path in the run's directory without it and without "#7"; none when it is not there.
+  /// Path relative to the run's directory and without "#7"; none if it is not inside.
   std::optional<std::string> inside(const std::string& path) const;
   std::string problem_of_path(const std::string& path, const std::vector<std::string>& folders) const;
 
@@ -117,10 +117,10 @@ class Check {
   const State* state_ = nullptr;
 };
 
-/// Interface of a type of any kind (task, physics, potential, writer, data set, network) that has more to say to
-/// `cambium check` than its keys: what it will write, what it needs of files and shapes, what memory it takes. Called
-/// on every rank after everything was made, with nothing run; an InputError is a problem of the deck. It takes no
-/// memory that it has not told of, and no longer than a second or two.
+/// Interface of a type of any kind (task, physics, potential, writer, data set, network) that has more to report to
+/// `cambium check` than its keys: its output files, its requirements on files and shapes, its memory. Called on every
+/// rank after everything was constructed, with nothing run; an InputError is a problem of the deck. It allocates no
+/// memory that it has not reported, and takes no longer than a second or two.
 class Checked {
  public:
   virtual ~Checked() = default;
@@ -133,8 +133,8 @@ bool Check::ask(T* object, const deck::Node& keys) {
   return !checked || look(keys, [&] { checked->examine(*this); });
 }
 
-/// In a constructor, under `cambium check`: a file in the folder of the run, which an earlier stage writes. Under
-/// `cambium plan`: a file that is not there.
+/// In a constructor, under `cambium check`: true for a file in the folder of the run, which an earlier stage writes.
+/// Under `cambium plan`: true for a missing file.
 bool is_still_to_come(const std::string& path, const Context& context);
 
 }  // namespace cambium

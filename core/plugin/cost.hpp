@@ -5,31 +5,30 @@
 
 namespace cambium {
 
-/// One kind of message of a time step, as the busiest rank sees it. Figures are of one step, a fraction where not every
-/// step has one.
+/// One kind of message of a time step, for the busiest rank. Values are per step, fractional if not every step has one.
 struct StepMessages {
   enum class Pattern {
     neighbours,  ///< straight to some ranks nearby
     reduce,      ///< a sum or maximum over all ranks that all get
-    gather,      ///< what each rank has, to all others
+    gather,      ///< data of each rank, to all others
   };
   std::string name;
   Pattern pattern = Pattern::neighbours;
   double rounds = 0.0;    ///< in which the rank waits for others
   double messages = 0.0;  ///< that it sends one by one; 0 of collectives
-  double sent = 0.0;      ///< B that it gives away
-  double received = 0.0;  ///< B that come for it
-  int dimensions = 1;     ///< of the grid of ranks, the last of which follow each other in number; neighbours alone
-  double behind = 0.0;    ///< share of the step's work that goes on meanwhile
+  double sent = 0.0;      ///< B that it sends
+  double received = 0.0;  ///< B that it receives
+  int dimensions = 1;     ///< of the grid of ranks, the last dimension varying fastest; neighbours only
+  double behind = 0.0;    ///< fraction of the step's work that overlaps with it
 };
 
 /// A time step and the memory of the busiest of some ranks.
 struct StepCost {
-  std::string parts;        ///< what the ranks are given: "4 x 2 x 2 bricks"
+  std::string parts;        ///< domains of the ranks: "4 x 2 x 2 bricks"
   double items = 0.0;       ///< that this rank works on
   double operations = 0.0;  ///< in the precision of the physics; 0 when not known
-  double moved = 0.0;       ///< B between processor and memory, at least
-  double repeated = 0.0;    ///< of these, what every rank moves alike, however many there are
+  double moved = 0.0;       ///< B between memory and CPU or device, at least
+  double repeated = 0.0;    ///< of these, traffic repeated on every rank, however many there are
   double memory = 0.0;      ///< B that are kept
   std::vector<StepMessages> messages;
   double sent() const {
@@ -49,25 +48,25 @@ struct StepCost {
   }
 };
 
-/// Cost of the steps of a physics on any number of ranks, from its keys alone: nothing of the size of the problem is
-/// made. It has the name and the Params of the physics; `cambium plan` asks it.
+/// Cost of the steps of a physics on any number of ranks, from its keys only: nothing of the size of the problem is
+/// allocated. It has the name and the Params of the physics; used by `cambium plan`.
 class Cost {
  public:
   using Kind = Cost;
   static constexpr std::string_view kind = "cost";
   virtual ~Cost() = default;
-  /// One line: how large the problem is, and what says how much a step costs.
+  /// One line: the size of the problem, and what determines the cost of a step.
   virtual std::string summary() const = 0;
   /// Item that the rate of a run counts: "atom".
   virtual std::string item() const = 0;
-  /// For the deck's whole problem.
+  /// For the complete problem of the deck.
   virtual double items() const = 0;
-  /// The problem `times` as large as in the deck, on so many ranks. InputError when it cannot be divided so.
+  /// The problem `times` as large as in the deck, on `ranks` ranks. InputError if it cannot be divided so.
   virtual StepCost of(int ranks, double times) const = 0;
 };
 
 /// Requirements of a potential in addition to positions and forces; for costs of dynamics. A potential that is not of
-/// this type is planned by a measured rate alone.
+/// this type is planned only by a measured rate.
 struct AtomCost {
   double operations = 0.0;   ///< of one atom and step
   double forward_words = 0;  ///< of 8 B, of each ghost and step, from its owner

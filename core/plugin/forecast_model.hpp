@@ -11,21 +11,21 @@
 
 namespace cambium {
 
-/// What the numbers of a model's state are and where they lie. All fields have the same nx x nz cells; a field may lie
-/// off their centres (staggered grids). Element of field f, column i, row k of a state: (f nx + i) nz + k.
+/// Layout of a model's state. All fields have the same nx x nz cells; a field may be off their centres (staggered
+/// grids). Element of field f, column i, row k of a state: (f nx + i) nz + k.
 struct StateSpace {
   struct Field {
     std::string name;           ///< as decks name it: "b"
     std::string doc;            ///< "buoyancy"
     std::vector<double> x, z;   ///< coordinates of its values: nx and nz, both ascending
-    bool wall_below = false;    ///< row 0 lies on a wall, where the value is 0, as on span_z[1]: no filter changes it
+    bool wall_below = false;    ///< row 0 is on a wall, where the value is 0, as on span_z[1]: no filter changes it
     bool wall_at_left = false;  ///< the same of column 0 and span_x[1]
-    bool follows = false;       ///< from the others (a pressure): corrected with them, left out of scores
+    bool follows = false;       ///< determined by the others (a pressure): corrected with them, left out of scores
   };
   std::vector<Field> fields;
   std::vector<double> x, z;              ///< centres of the cells
   double period = 0.0;                   ///< along x; 0: x has ends
-  std::array<double, 2> span_x, span_z;  ///< where observations may lie
+  std::array<double, 2> span_x, span_z;  ///< domain of observations
   std::string time_unit = {};
 
   std::size_t nx() const { return x.size(); }
@@ -41,8 +41,8 @@ struct FieldRecord {
   std::vector<std::vector<double>> values;  ///< one array (t, x, z) per name
 };
 
-/// A model as filters see it: a state as plain numbers, advanced in time. An object serves one rank and holds nothing
-/// between two calls that changes what the next one gives, so that it may advance the members of an ensemble in turn.
+/// A model as input of filters: a state as a plain array, advanced in time. An object serves one rank and keeps no
+/// state between calls that affects the next one, so that it may advance the members of an ensemble in turn.
 class ForecastModel {
  public:
   using Kind = ForecastModel;
@@ -52,12 +52,12 @@ class ForecastModel {
   virtual const StateSpace& space() const = 0;
   /// A state from which a spin-up leads to the attractor; another one for each `seed` and `id`.
   virtual std::vector<double> first_state(std::uint64_t seed, std::uint64_t id) = 0;
-  /// Advances a state of space().elements() numbers. NumericalError when it does not stay finite.
+  /// Advances a state of space().elements() values. NumericalError if it does not stay finite.
   virtual void advance(std::span<double> state, double from, double to) = 0;
-  /// After an analysis: restores what the equations demand of every state (div u = 0).
+  /// After an analysis: restores constraints of the equations (div u = 0).
   virtual void restore_balance(std::span<double> /*state*/) {}
-  /// All fields, from a file, at the instants that it holds, in x and z of space(). InputError where the model reads no
-  /// files or the file is of another domain.
+  /// All fields, from a file, at its times, in x and z of space(). InputError if the model reads no files or the file
+  /// is of another domain.
   virtual FieldRecord read(const std::string& path) const = 0;
   /// Estimated seconds of advance() over a unit of time.
   virtual double seconds_per_time() const = 0;

@@ -23,10 +23,10 @@ static std::string types_of(const LateLibrary& library) {
   return out.empty() ? "benches" : join(out, " and ");
 }
 
-/// Loads a library, for good, and returns its function. InputError where it cannot be loaded or lacks the function.
+/// Loads a library, for good, and returns its function. InputError if it cannot be loaded or lacks the function.
 static AddTypes open_late(const LateLibrary& library) {
   const std::string path = (std::filesystem::path(core_library_folder()) / library.file).string();
-  // Its symbols stay its own, and functions are looked up when they are first called, as those of a linked library are.
+  // Local symbols and lazy binding, as for a linked library.
   void* opened = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
   if (!opened) {
     const std::string reason = dlerror();

@@ -28,7 +28,7 @@ namespace {
 
 constexpr const char* suffix = ".cambium.so";
 
-/// Where find_package(cambium) finds this very Cambium: installed, or in its build folder.
+/// Folder in which find_package(cambium) finds this Cambium: installed, or its build folder.
 std::string package_folder() {
   const fs::path lib = core_library_folder();
   for (const auto& folder : {lib / "cmake" / "cambium", lib.parent_path()})
@@ -38,7 +38,7 @@ std::string package_folder() {
 
 bool is_path(const std::string& name) { return name.find('/') != std::string::npos || name.ends_with(".so"); }
 
-/// Paths of the plugins in plugin_folders(), by name, the first folder's where there are several.
+/// Paths of the plugins in plugin_folders(), by name; the first folder takes precedence.
 std::map<std::string, std::string> libraries_found() {
   std::map<std::string, std::string> out;
   for (const auto& folder : plugin_folders()) {
@@ -82,7 +82,7 @@ std::string read_bytes(const std::string& path) {
   return content.str();
 }
 
-/// The tag as it stands among the constants of a library, so that nothing of the library has to run; empty if none.
+/// The ABI tag among the constants of a library, so that none of its code has to run; empty if none.
 std::string abi_tag_in(const std::string& bytes) {
   const auto begin = bytes.find(CAMBIUM_ABI_MARKER);
   return begin == std::string::npos ? "" : bytes.substr(begin, bytes.find('\0', begin) - begin);

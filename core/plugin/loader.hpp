@@ -15,22 +15,21 @@ struct PluginInfo {
   std::string path;  ///< of its library
 };
 
-/// Loads a plugin and lets it register its types. Collective: rank 0 decides which file it is.
-/// `name` is a path (it holds a '/' or ends in ".so"), or a word for which NAME.cambium.so is searched in the folders
-/// of CAMBIUM_PLUGIN_PATH and in cambium/plugins beside the core library. Nothing of a plugin that was built for
-/// another ABI is run. The library stays loaded until the program ends, because objects of its types may live that
-/// long. Throws InputError.
+/// Loads a plugin and lets it register its types. Collective: rank 0 decides which file it is. `name` is a path (it
+/// contains a '/' or ends in ".so"), or a word for which NAME.cambium.so is searched in the folders of
+/// CAMBIUM_PLUGIN_PATH and in cambium/plugins next to the core library. No code of a plugin built for another ABI is
+/// run. The library stays loaded until the program ends, because objects of its types may live that long. Throws
+/// InputError.
 PluginInfo load_plugin(const std::string& name, Registry& registry, const Comm& comm);
 
-/// The same for the list of a deck; names of plugins that are part of the program are passed over.
+/// The same for the list of a deck; names of plugins that are part of the program are skipped.
 std::vector<PluginInfo> load_plugins(const std::vector<std::string>& names, Registry& registry, const Comm& comm);
 
-/// Collective: loads every NAME.cambium.so of plugin_folders(), the first of a name, so that what it brings can be
-/// listed and documented. One that cannot be loaded is left out; returns the reasons, a text each.
+/// Collective: loads every NAME.cambium.so of plugin_folders(), the first of a name, so that its types can be listed
+/// and documented. One that cannot be loaded is left out; returns the reasons, a text each.
 std::vector<std::string> load_found_plugins(Registry& registry, const Comm& comm);
 
-/// Why a library may not be what its owner put there: everybody may write to it, or put another one into its folder.
-/// Empty otherwise.
+/// Reason why a library may have been tampered with: it or its folder is world-writable. Empty otherwise.
 std::string reason_for_distrust(const std::string& library);
 
 /// Folders searched for plugins, in order.

@@ -8,19 +8,19 @@
 
 namespace cambium {
 
-/// The Potential of a pair form: the form says what two atoms do, this does the rest. `Form` has
+/// Potential of a pair form: the form defines the interaction of two atoms, this class does the rest. `Form` has
 ///
 ///   struct Params;                       // its keys, with describe(); the form is made from them as Form{params}
 ///   template <class P> struct Model;     // the formula, see PairTerms
 ///   static constexpr const char* label;  // of the kernel, in profiles
-///   // Of two types; InputError when there is none.
+///   // For two types; InputError if there are no parameters.
 ///   PairTerms<Model> pair(std::span<const Species>, int a, int b) const;
 ///   Truncation truncation() const;
 ///   double cutoff() const;  // Å, the largest
 ///   std::string summary() const;  // as in Potential
 ///   std::vector<Citation> citations() const;
 ///
-/// and may have add_rest(particles, request, out, context) for what is no sum over the listed pairs, and
+/// and may have add_rest(particles, request, out, context) for terms that are not sums over the listed pairs, and
 /// `const std::optional<PairTableParams>& table() const` for forces that are looked up instead of computed.
 template <class Form>
 class PairPotential final : public Potential, public CostsPerAtom {

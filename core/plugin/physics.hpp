@@ -38,8 +38,8 @@ class Physics {
   virtual void declare(State&, Context&) = 0;
   /// A fresh state at step 0, forces included.
   virtual void initialise(State&, Context&) = 0;
-  /// After the fields marked `restart` were read back: rebuild what is derived from them. `same_ranks` is false when
-  /// the checkpoint came from another number of ranks (rows are then spread evenly and must be redistributed).
+  /// After the fields marked `restart` were read back: rebuilds derived data. `same_ranks` is false if the checkpoint
+  /// came from another number of ranks (rows are then spread evenly and must be redistributed).
   virtual void restore(State&, Context&, const io::Group& saved, bool same_ranks) = 0;
   /// Collective, before a checkpoint is written: bring the state into the form that restore() will find.
   virtual void prepare_checkpoint(State&, Context&) {}
@@ -54,22 +54,22 @@ class Physics {
   virtual std::string time_unit() const { return "ps"; }
 
   virtual std::vector<Observable> observables() const = 0;
-  /// Collective: works out what belongs to the current state and is made only on steps that ask for it
-  /// (StepInfo::observe), such as energy and virial. Called before measure() and the writers where the last step did
-  /// not ask.
+  /// Collective: computes quantities of the current state that are available only on steps that request them
+  /// (StepInfo::observe), such as energy and virial. Called before measure() and the writers if the last step did not
+  /// request them.
   virtual void complete(State&, Context&) {}
   /// Collective: fills one value per observable for the current state.
   virtual void measure(const State&, Context&, std::span<double> values) = 0;
-  /// Collective: its fields on the cells of a grid, values on rank 0 alone, for the output `vtkhdf`; nothing when it
-  /// has no grid.
+  /// Collective: its fields on the cells of a grid, values on rank 0 only, for the output `vtkhdf`; none if it has no
+  /// grid.
   virtual std::optional<GridFields> grid_fields(const State&, const Comm&) const { return {}; }
   /// The same of a physics on a graph or on an unstructured mesh.
   virtual std::optional<NodeFields> node_fields(const State&, const Comm&) const { return {}; }
   /// True when the work is done before the last step (a minimisation has converged). Same answer on every rank.
   virtual bool finished() const { return false; }
-  /// True when finished() comes by itself (an end time), so that a deck may leave out 'steps'.
+  /// True if finished() eventually holds (an end time), so that a deck may omit 'steps'.
   virtual bool ends() const { return false; }
-  /// Share of the work that is done, for the progress line of a run without 'steps'.
+  /// Fraction of the work that is done, for the progress line of a run without 'steps'.
   virtual double progress(const State&) const { return 0.0; }
   /// Item that one step works on, for the rate of the end-of-run table: {192, "atom"} prints atom-steps/s.
   struct Work {
@@ -79,7 +79,7 @@ class Physics {
   virtual Work work(const State&) const = 0;
   /// Results of the run: energy drift, time averages, rebuilds. Collective.
   virtual std::vector<Result> results() const { return {}; }
-  /// Tables and sentences for the page at the end, asked for behind the results. Collective.
+  /// Tables and sentences for the stage summary, after the results. Collective.
   virtual std::vector<std::string> report() const { return {}; }
   virtual std::vector<Citation> citations() const { return {}; }
   /// One-line description for the banner of the run.

@@ -23,14 +23,14 @@ class Potential {
   virtual ~Potential() = default;
 
   /// Called once before the first compute: binds the deck's species to the potential's own types; throws InputError
-  /// naming the species it does not know and those that it does.
+  /// naming the unsupported species and the supported ones.
   virtual void bind(std::span<const Species> species) = 0;
   /// Largest interaction range (Å).
   virtual double cutoff() const = 0;
   /// True when compute() adds to the force rows of ghosts.
   virtual bool writes_ghost_forces() const { return false; }
-  /// True when the formula sums over all images of a cell that is periodic along a, b and c: then there is no meaning
-  /// to a molecule, a wire or a slab, and whoever evaluates such a structure refuses it.
+  /// True if the formula sums over all images of a cell that is periodic along a, b and c: then molecules, wires or
+  /// slabs are meaningless, and the caller refuses to evaluate them.
   virtual bool needs_periodic_cell() const { return false; }
   /// Adds energies and forces of the current positions. The list may be longer than the cut-off (skin).
   virtual void compute(const Particles&, const NeighborList&, GhostExchange&, const ForceRequest&, ForceOutput&,
@@ -42,7 +42,7 @@ class Potential {
   virtual Committee* committee() { return nullptr; }
 };
 
-/// Throws InputError where a structure that is not periodic along a, b and c meets a potential that needs it.
+/// Throws InputError if a structure is not periodic along a, b and c and the potential requires it.
 void refuse_open_boundaries(const Potential& potential, bool periodic);
 
 }  // namespace cambium

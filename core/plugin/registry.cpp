@@ -18,7 +18,7 @@ void add_once(std::vector<std::string>& words, const std::string& word) {
   if (std::find(words.begin(), words.end(), word) == words.end()) words.push_back(word);
 }
 
-/// Small letters, and '_' for what people put between words.
+/// Lower case, with '_' for common separators.
 std::string plain(std::string_view word) {
   std::string out;
   for (const char c : trim(word)) {
@@ -56,7 +56,7 @@ Registry::Added& Registry::Added::synonyms(std::initializer_list<const char*> wo
   return *this;
 }
 
-/// For a type in types_, their number when there is none of this name or former name.
+/// Index of a type in types_; their number if there is none of this name or former name.
 std::size_t Registry::place(std::string_view kind, std::string_view name) const {
   std::size_t k = 0;
   for (; k < types_.size(); ++k) {
@@ -115,7 +115,7 @@ void* Registry::create(std::string_view kind, std::string_view name, const deck:
     for (const auto& hint : names.hints()) context.log.warn(hint.line());
     try {
       return type->factory(present, context);
-    } catch (const deck::DeckError&) {  // says where already
+    } catch (const deck::DeckError&) {  // has its location already
       throw;
     } catch (const InputError& error) {
       throw deck::PlacedError(deck::placed(error, present));
@@ -148,7 +148,7 @@ void Registry::known_elsewhere(std::string_view kind, std::string_view name, std
   elsewhere_.push_back({std::string(kind), std::string(name), std::string(plugin), std::string(how)});
 }
 
-/// "'csvr' (what it is) or 'langevin' (what it is)"; empty when no type has this synonym.
+/// "'csvr' (description) or 'langevin' (description)"; empty if no type has this synonym.
 std::string Registry::types_meant(std::string_view kind, std::string_view word) const {
   const std::string wanted = plain(word);
   std::vector<std::string> meant;
@@ -160,7 +160,7 @@ std::string Registry::types_meant(std::string_view kind, std::string_view word) 
   return join(meant, " or ");
 }
 
-/// A plugin that was left out stands in the list under its own name, as something of the kind "plugin".
+/// An omitted plugin is listed under its own name, as a type of the kind "plugin".
 std::string Registry::elsewhere(std::string_view kind, std::string_view name) const {
   load_kind(kind);
   if (const auto meant = types_meant(kind, name); !meant.empty())

@@ -13,7 +13,7 @@
 
 namespace cambium {
 
-struct Bench;  // core/plugin/bench.hpp: a change there is no business of those who register types
+struct Bench;  // core/plugin/bench.hpp; forward-declared so that changes there do not recompile all types
 
 /// Every type that a deck can name, by kind. Plugins add their types in one explicit function each.
 ///
@@ -26,16 +26,16 @@ class Registry : public deck::TypeTable {
   Registry(const Registry&) = delete;  // its entries hold its address
   Registry& operator=(const Registry&) = delete;
 
-  /// Whose types the following add() calls are; shown by `cambium list` and in messages.
+  /// Plugin to which the following add() calls belong; shown by `cambium list` and in messages.
   void set_plugin(std::string_view name) { plugin_ = name; }
   const std::string& plugin() const { return plugin_; }
 
-  /// A type that was just added, for what is said of it beside its name.
+  /// A type that was just added, for further declarations.
   class Added {
    public:
     Added(Registry& registry, std::size_t type) : registry_(registry), type_(type) {}
     /// Words of the field for what this type does ("nvt" of csvr); case and '-', '/' or ' ' versus '_' are free, and
-    /// several types may share one. A deck that names one of them is told the types.
+    /// several types may share one. A deck that names one of them gets the types in its error message.
     Added& synonyms(std::initializer_list<const char*> words);
 
    private:
@@ -47,21 +47,21 @@ class Registry : public deck::TypeTable {
   template <class T>
   Added add(std::string_view name, std::string_view doc);
 
-  /// Types that a library adds when one of them is first asked for. Their names and kinds are listed from now on, at
-  /// this place; what else is asked of them, or of all benches, loads the library. A name that no type of a kind has
-  /// loads all libraries with types of this kind, because synonyms and former names are known only then. InternalError
-  /// when the library, once loaded, adds other types than it declares, or a tool.
+  /// Types that a library adds when one of them is first requested. Their names and kinds are listed from now on, in
+  /// this position; any other query about them, or about all benches, loads the library. A name that no type of a kind
+  /// has loads all libraries with types of this kind, because synonyms and former names are known only then.
+  /// InternalError if the loaded library adds other types than it declares, or a tool.
   void add_later(LateLibrary library);
 
-  /// `former` is what an earlier version called the type `name` of kind K, which must be there. Decks that say so still
-  /// run, with a hint. InternalError where a type of this kind is called `former` today.
+  /// `former` is what an earlier version called the type `name` of kind K, which must exist. Decks that use it still
+  /// run, with a hint. InternalError if a type of this kind is called `former` today.
   template <class K>
   void renamed(std::string_view former, std::string_view name) {
     rename(K::kind, former, name);
   }
 
   /// Builds an object from a key of a deck. Reads the type's keys again and throws DeckError with all problems; an
-  /// InputError of the constructor is passed on with the place in the deck in front.
+  /// InputError of the constructor is rethrown with its location in the deck prepended.
   template <class K>
   std::unique_ptr<K> make(const deck::Choice<K>& choice, Context& context) const {
     return make<K>(choice.type, choice.node, context);
@@ -76,23 +76,23 @@ class Registry : public deck::TypeTable {
   std::vector<std::string> kinds() const;
   std::vector<std::string> names(std::string_view kind) const override;
   const deck::TypeEntry* find(std::string_view kind, std::string_view name) const override;
-  /// The same for name, plugin and sentence alone: no library is loaded for those where it was declared with them.
+  /// The same for name, plugin and description only: no library is loaded if these were declared by add_later().
   const deck::TypeEntry* listed(std::string_view kind, std::string_view name) const;
   /// Plugins that have added types, in order.
   std::vector<std::string> plugins() const;
 
-  /// Tools and measurements of a plugin (core/plugin/command.hpp, core/plugin/bench.hpp). Asked for benches, the
-  /// registry loads every library of add_later().
+  /// Tools and measurements of a plugin (core/plugin/command.hpp, core/plugin/bench.hpp). benches() loads every library
+  /// of add_later().
   void add_command(Command command) { commands_.push_back(std::move(command)); }
   void add_bench(Bench bench);
   const std::vector<Command>& commands() const { return commands_; }
   const std::vector<Bench>& benches() const;
 
-  /// A type that exists but is not built here: a deck that names it is told where to get it
+  /// A type that exists but is not in this build: a deck that names it gets a message where to find it
   /// ("belongs to plugin 'x', which this build does not have (-DOPTION=ON)").
   void known_elsewhere(std::string_view kind, std::string_view name, std::string_view plugin, std::string_view how);
-  /// How to go on with a name that no type of the kind has, as the end of "KIND 'NAME' ...": the types for which it is
-  /// a synonym, else the plugin that has it; empty when nothing is known.
+  /// Advice for a name that no type of the kind has, as the end of "KIND 'NAME' ...": the types for which it is a
+  /// synonym, else the plugin that has it; empty if nothing is known.
   std::string elsewhere(std::string_view kind, std::string_view name) const override;
 
  private:
@@ -109,7 +109,7 @@ class Registry : public deck::TypeTable {
     deck::TypeEntry entry;
     Factory factory;
     std::vector<std::string> synonyms;
-    Late* later = nullptr;  ///< whose library adds it; while there is no factory, it did not yet
+    Late* later = nullptr;  ///< library that adds it; not loaded yet while there is no factory
   };
   struct Elsewhere {
     std::string kind, name, plugin, how;

@@ -10,13 +10,13 @@ namespace cambium {
 
 struct StepInfo {
   std::int64_t step = 0;  ///< the step being made; after it the state is at `step`
-  double dt = 0.0;        ///< of the physics' timestep(); a task that had to take a shorter step writes what it took
+  double dt = 0.0;        ///< of the physics' timestep(); a task that had to take a shorter step sets the actual one
   double time = 0.0;      ///< at the end of the step; follows dt
-  bool observe = false;   ///< energies and virial will be asked for after this step
+  bool observe = false;   ///< energies and virial are requested after this step
 };
 
-/// One time step as a plain list, so that it reads as the algorithm. Every task says what it reads and writes, in
-/// names of declared fields; `cambium check` prints and checks them.
+/// One time step as a plain list that reads like the algorithm. Every task declares its reads and writes as names of
+/// declared fields; `cambium check` prints and checks them.
 class Schedule {
  public:
   struct Task {

@@ -26,24 +26,23 @@ class Task {
   /// Item that the rate in the summary counts. {40, "frame"} prints frames/s; with steps, {192, "atom", 1000} prints
   /// steps/s and atom-steps/s.
   struct Work {
-    std::int64_t items = 0;  ///< of each step, or of the whole stage when it has no steps
+    std::int64_t items = 0;  ///< per step, or for the entire stage if it has no steps
     std::string name = {};   ///< of one item
     std::optional<std::int64_t> steps = {};
-    std::optional<double> seconds = {};  ///< of the loop; absent: of the whole stage
+    std::optional<double> seconds = {};  ///< of the loop; absent: of the entire stage
     double time_per_step = 0.0;          ///< physical time of one step, 0 when it has none
-    std::string time_unit = {};          ///< with "ps", the page says ns/day
+    std::string time_unit = {};          ///< with "ps", the summary reports ns/day
     bool items_per_step = false;         ///< every step takes other items: "samples/s" instead of "atom-steps/s"
   };
-  // For the last page: asked once after run(), on every rank in this order; lines of rank 0 are printed.
+  // For the stage summary: called once after run(), on every rank in this order; lines of rank 0 are printed.
   virtual Work work() const { return {}; }
-  /// The numbers that the stage found, for results.json, sweeps and the page, where they stand below the timing table.
-  /// Collective.
+  /// Results of the stage, for results.json, sweeps and the summary, where they follow the timing table. Collective.
   virtual std::vector<Result> results() const { return {}; }
-  /// Below the results: what is no number with a name, such as tables and sentences. Collective.
+  /// After the results: output other than named values, such as tables and sentences. Collective.
   virtual std::vector<std::string> lines() const { return {}; }
   /// Written in the stage's folder, by their names there.
   virtual std::vector<std::string> files() const { return {}; }
-  /// Works that the results rest on, for cite.bib; one may be named twice.
+  /// Publications on which the results are based, for cite.bib; duplicates are allowed.
   virtual std::vector<Citation> citations() const { return {}; }
 };
 

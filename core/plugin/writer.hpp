@@ -14,7 +14,7 @@ namespace io {
 class Group;
 }
 
-/// Looks at the state every n steps and writes what it saw: trajectories, distribution functions, spectra.
+/// Samples the state every n steps and writes the results: trajectories, distribution functions, spectra.
 class Writer {
  public:
   using Kind = Writer;
@@ -30,11 +30,10 @@ class Writer {
   virtual bool reads_totals() const { return false; }
   /// Collective. `time` in ps (or the field's unit of time).
   virtual void observe(const State& state, std::int64_t step, double time) = 0;
-  /// True where the output shows states, such as frames or fields: the state with which a run has come to its end is
-  /// one of them, wherever `every()` falls. False for averages and correlations, whose samples lie equally far apart.
+  /// True if the output shows states, such as frames or fields: the final state of a run is one of them, whatever
+  /// `every()` is. False for averages and correlations, whose samples are equidistant.
   virtual bool shows_end() const { return false; }
-  /// Collective, where shows_end(), once and only when the run came to its end by itself: observes that state if
-  /// observe() has not.
+  /// Collective, if shows_end(), once and only if the run ended by itself: observes that state unless observe() has.
   virtual void observe_end(const State& state, std::int64_t step, double time) {
     if (step % every() != 0) observe(state, step, time);
   }
@@ -42,8 +41,8 @@ class Writer {
   virtual std::int64_t first() const { return 0; }
   /// Collective, once at the end of the stage (also when it stopped early).
   virtual void finish(const State&) {}
-  /// State that must survive a restart. save() is called on every rank and what rank 0 writes is kept; load() gives it
-  /// to every rank, before resume().
+  /// State that must survive a restart. save() is called on every rank and what rank 0 writes is stored; load() passes
+  /// it to every rank, before resume().
   virtual void save(io::Group&) const {}
   virtual void load(const io::Group&) {}
   /// Called instead of a fresh start when the run resumes: output after `step` is dropped, the rest kept.

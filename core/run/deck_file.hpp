@@ -27,7 +27,7 @@ struct deck::Value<FreeMap> {
   static Node write(const FreeMap& value, const KeySpec&) { return value.node; }
 };
 
-/// The whole of a deck.
+/// A complete deck.
 struct DeckFile {
   struct Run {
     std::string name;
@@ -53,13 +53,13 @@ struct DeckFile {
   std::vector<std::string> stage_folders() const;
 };
 
-/// The same for stages as a deck has them, each a map with one key; empty for what is none.
+/// The same for stages in a deck, each a map with one key; empty for any other node.
 std::vector<std::string> stage_folders_of(const deck::Node& stages);
 
 class Registry;
 
-/// Present names in place of those that a deck was written with, also in its paths: "{run}/FOLDER" of a stage whose
-/// type had another name.
+/// Replaces former names in a deck by present ones, also in its paths: "{run}/FOLDER" of a stage whose type had another
+/// name.
 deck::Node with_present_names(const deck::Node& written, const deck::Schema& schema, const Registry& registry,
                               deck::Problems& problems);
 
@@ -69,46 +69,46 @@ struct ReadDeck {
   DeckFile deck;
   std::string
       resolved;  ///< YAML with all defaults; paths inside the run directory begin with {run}, so that it may be moved
-  std::optional<int> first_overridden;  ///< first stage of which the command line changes a key
+  std::optional<int> first_overridden;  ///< first stage in which the command line changes a key
 };
 
 struct DeckOptions {
   std::vector<std::string> overrides;  ///< key.path=value
   bool test_size = false;              ///< apply the deck's x-test notes
-  std::string directory = {};          ///< run.directory whatever the deck says; as the deck says when empty
+  std::string directory = {};          ///< overrides run.directory of the deck unless empty
   bool overwrite = false;              ///< an older run in the directory is moved aside
 };
 
-/// A deck as it was written, read and parsed once for all that is asked of it.
+/// A deck as it was written, read and parsed once.
 struct WrittenDeck {
-  std::string path;  ///< of the file; of one that came with the program, where it lies
+  std::string path;  ///< of the file; for a shipped one its location
   deck::Node root;
 };
 
-/// Rank 0 reads the file, all parse it. `given` may be the name of a deck that came with the program
-/// (core/io/shipped.hpp). Collective. InputError where it cannot be read, DeckError where it is no YAML.
+/// Rank 0 reads the file, all parse it. `given` may be the name of a shipped deck (core/io/shipped.hpp). Collective.
+/// InputError if it cannot be read, DeckError if it is not YAML.
 WrittenDeck written_deck(const std::string& given, const Comm& comm);
 
-/// Content of a deck in addition to its stages, with notes for tests and overrides put in: its plugins, and whether it
-/// is a table of runs. The stages are as they were written, since their types are not known before plugins are.
+/// Content of a deck apart from its stages, with test notes and overrides applied: its plugins, and whether it is a
+/// table of runs. The stages are as they were written, since their types are not known before plugins are loaded.
 deck::Node deck_heading(const WrittenDeck& written, const DeckOptions& options);
 
-/// A whole deck, notes for tests, overrides and its directory put in, under present names.
+/// A complete deck with test notes, overrides and its directory applied, under present names.
 struct LoadedDeck {
   deck::Node root;
-  std::vector<std::string> named;  ///< all names by which the deck may be meant to name its plugins
+  std::vector<std::string> named;  ///< all names that may be meant as plugins of the deck
 };
 
 /// Loads the plugins that a deck names. Hints about former names are in `problems`. Collective.
 LoadedDeck load_deck(const WrittenDeck& written, const DeckOptions& options, Registry& registry, Context& context,
                      deck::Problems& problems);
 
-/// Reads what load_deck() gave. Where something is wrong, that is in `problems` and the rest is not to be used; hints
-/// about former names are there, too, for the caller to tell.
+/// Reads the result of load_deck(). On errors, these are in `problems` and the rest must not be used; hints about
+/// former names are there, too, for the caller to print.
 ReadDeck read_deck(const deck::Node& deck, const std::string& path, const std::vector<std::string>& named,
                    const Registry& registry, Context& context, deck::Problems& problems);
 
-/// Loads the plugins that a deck names and reports everything that is wrong at once. Collective.
+/// Loads the plugins that a deck names and reports all problems at once. Collective.
 ReadDeck read_deck(const WrittenDeck& written, const DeckOptions& options, Registry& registry, Context& context);
 /// The same for the deck of a path.
 ReadDeck read_deck(const std::string& path, const DeckOptions& options, Registry& registry, Context& context);

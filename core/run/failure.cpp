@@ -16,7 +16,7 @@
 
 namespace cambium {
 
-/// Errors that no reader of a file put into words of its own.
+/// Errors for which the file's reader has no message of its own.
 static std::string damaged_text(const char* language, const std::exception& error) {
   return fmt::format(
       "a text in {} that a file holds is damaged or was changed ({}); copy the files that the deck names again from "
@@ -72,13 +72,14 @@ int report_failure(std::exception_ptr error, const Comm& comm, bool verbose) {
     std::fflush(stderr);
     MPI_Abort(comm.handle(), code);
   }
-  // The lowest rank that knows the cause speaks for all.
+  // The lowest rank that knows the cause reports it for all.
   int speaker = failure.elsewhere ? comm.size() : comm.rank();
   MPI_Allreduce(MPI_IN_PLACE, &speaker, 1, MPI_INT, MPI_MIN, comm.handle());
   const bool speaks = speaker == comm.rank() || (speaker == comm.size() && comm.root());
   if (speaks) print();
   const int worst = comm.max(code);
-  // mpirun ends a job at the first rank that leaves in failure, with what it has read of the others until then.
+  // mpirun ends a job when the first rank exits with an error, printing only the output received from the others by
+  // then.
   if (!speaks) std::this_thread::sleep_for(std::chrono::milliseconds(300));
   return worst;
 }

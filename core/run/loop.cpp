@@ -42,7 +42,7 @@ static void require_own_files(const std::vector<std::unique_ptr<Writer>>& writer
     }
 }
 
-/// How to say when a run is over.
+/// Error text that explains how to set the end of a run.
 static std::string missing_end(const Simulate::Params& params, const Context& context) {
   const auto* type = context.registry->find(Physics::kind, params.physics.type);
   const bool by_time = type && type->schema.find("end_time");
@@ -110,7 +110,7 @@ void Loop::say_what_is_not_due() const {
   }
 }
 
-/// Files of an output that never came to write: what it waits for, such as a time, lies beyond the end.
+/// Reports files of an output that were never written: the event it waits for, such as a time, is beyond the end.
 void Loop::say_what_is_missing() const {
   if (!context_.comm.root()) return;
   for (std::size_t k = 0; k < writers_.size(); ++k)
@@ -196,8 +196,8 @@ Task::Outcome Loop::run() {
   return outcome;
 }
 
-/// The state with which the stage came to its end, wherever 'every' falls: a row of observables, a frame in each output
-/// that shows states, a checkpoint. A stage that is stopped goes on later and has the checkpoint alone.
+/// Final state of the stage, whatever 'every' is: a row of observables, a frame in each output that shows states, a
+/// checkpoint. A stage that is stopped will be resumed and gets the checkpoint only.
 void Loop::end(const LoopCadence& cadence) {
   if (ended_at_ == state_.step) return;  // resumed from that checkpoint
   const Region region("last state", WorkKind::host);

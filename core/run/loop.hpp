@@ -16,13 +16,14 @@ class Loop {
  public:
   Loop(const Simulate::Params& params, Context& context);
 
-  /// Prints what would run: physics, potential, schedule with reads and writes, outputs.
+  /// Prints the plan of the run: physics, potential, schedule with reads and writes, outputs.
   void report_plan() const;
-  /// Files to be written; and where that is small, the first state, what the writers say to it, and two steps.
+  /// Checks the files to be written and, for small systems, the initial state, its compatibility with the writers, and
+  /// two steps.
   void examine(Check& check);
   Task::Outcome run();
 
-  // For the last page, after run().
+  // For the stage summary, after run().
   Task::Work work() const;
   std::vector<Result> results() const;     ///< collective
   std::vector<std::string> lines() const;  ///< collective
@@ -62,12 +63,12 @@ class Loop {
   std::unique_ptr<ThermoLines> lines_;
   std::unique_ptr<ThermoFile> thermo_file_;
   std::int64_t last_step_ = 0;
-  std::int64_t attempted_ = 0;  ///< the step under way, or the last one
+  std::int64_t attempted_ = 0;  ///< the current step, or the last one
   std::int64_t ended_at_ = -1;  ///< the step with whose state the stage came to its end, once its outputs are written
   std::vector<double> values_;
   io::BackgroundFile disk_;  ///< of rank 0: the checkpoint that is still on its way
   double seconds_ = 0.0;     ///< that the loop took
-  std::int64_t steps_ = 0;   ///< that it made
+  std::int64_t steps_ = 0;   ///< completed steps
   double waited_ = 0.0;      ///< seconds of these in messages and waits
   MessageTotals messages_;   ///< of the loop
 };

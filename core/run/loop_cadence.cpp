@@ -22,14 +22,14 @@ bool LoopCadence::stops_after(std::int64_t step, const std::function<void()>& wr
 
 void LoopCadence::show_progress(std::int64_t step, double share) {
   const double elapsed = seconds();
-  if (elapsed < next_progress_) return;  // looking at the clock is cheap, formatting is not
+  if (elapsed < next_progress_) return;  // reading the clock is cheap, formatting is not
   next_progress_ = elapsed + 0.5;
   const auto done = static_cast<double>(steps_at(step));
   double here = share;
   if (keys_.last) {
     const auto all = static_cast<double>(*keys_.last);
     share = static_cast<double>(step) / all;
-    here = done / all;  // steps that earlier runs made cost this one nothing
+    here = done / all;  // steps of earlier runs took no time here
   }
   const auto left = static_cast<long>(elapsed * (1.0 - share) / std::max(here, 1e-9));
   context_.log.progress(fmt::format("step {}{} ({:.0f} %), {:.4g} {}, {:02}:{:02}:{:02} left", step,

@@ -9,26 +9,26 @@
 namespace cambium {
 
 /// Services of a loop that can be stopped and resumed, in addition to its steps. Steps are counted from the beginning
-/// of the stage, whatever part of them an earlier run made.
+/// of the stage, including those of earlier runs.
 class LoopCadence {
  public:
   struct Keys {
-    std::int64_t first = 0;             ///< the step from which this run goes on
+    std::int64_t first = 0;             ///< step from which this run continues
     std::optional<std::int64_t> last;   ///< absent when the loop has an end of its own
     std::int64_t checkpoint_every = 0;  ///< 0: only when it is stopped
     std::string rate = "steps/s";       ///< of the progress line
-    double per_step = 1.0;              ///< what one step adds to it
+    double per_step = 1.0;              ///< amount per step
   };
   /// The clock starts.
   LoopCadence(Keys keys, Context& context);
 
-  /// True if something is due after this step that comes every so many steps, and after the last one.
+  /// True if something with a period of `every` steps is due after this step, and after the last one.
   bool due(std::int64_t step, std::int64_t every) const { return step % every == 0 || step == keys_.last; }
   /// Collective, after each step: writes a checkpoint when one is due, and when the loop must end here, which all ranks
   /// learn at the same step. True then.
   bool stops_after(std::int64_t step, const std::function<void()>& write_checkpoint);
-  /// A line that overwrites itself, twice a second at most. `share` of the work that is done, where no last step says
-  /// it.
+  /// Progress line that overwrites itself, at most twice a second. `share`: fraction of the work that is done, for
+  /// loops without a last step.
   void show_progress(std::int64_t step, double share = 0.0);
 
   double seconds() const;

@@ -37,7 +37,7 @@ Promise Loop::promise_of(const std::string& file, std::size_t k) const {
   return out;
 }
 
-/// False, with the reason for the page, where it is not made.
+/// False, with the reason in the report, if it is not constructed.
 bool Loop::make_first_state(Check& check) {
   const auto& keys = params_.physics.node;
   if (!dynamic_cast<Checked*>(physics_.get())) {
@@ -63,7 +63,7 @@ bool Loop::make_first_state(Check& check) {
 
 static std::string count_of(double steps) { return fmt::format("{:.6g} step{}", steps, steps == 1.0 ? "" : "s"); }
 
-/// The second of two steps, since the first one pays for what is made once.
+/// Times the second of two steps, since the first one includes one-time costs.
 void Loop::time_steps(Check& check) {
   double seconds = 0.0;
   const bool went = check.look(params_.physics.node, [&] {
@@ -84,7 +84,7 @@ void Loop::time_steps(Check& check) {
                  fmt::format("{} as long as the second one took here, without output", count_of(*steps)));
 }
 
-/// In a run: what writers say to the state that is there, before an hour is spent on the way to their first sample.
+/// At run time: checks the writers against the actual state, before an hour is spent on the way to their first sample.
 void Loop::ask_writers() {
   Check check(std::filesystem::path(context_.run_directory).parent_path().string(), context_);
   check.begin({});

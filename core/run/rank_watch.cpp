@@ -23,7 +23,7 @@ namespace cambium {
 
 namespace {
 
-/// Ranks that see each other's process numbers: one machine, one space of numbers (a container has its own).
+/// Ranks with common PIDs: one machine, one PID namespace (a container has its own).
 MPI_Comm one_machine(const Comm& comm) {
   MPI_Comm node = MPI_COMM_NULL, out = MPI_COMM_NULL;
   MPI_Comm_split_type(comm.handle(), MPI_COMM_TYPE_SHARED, comm.rank(), MPI_INFO_NULL, &node);
@@ -34,7 +34,7 @@ MPI_Comm one_machine(const Comm& comm) {
   return out;
 }
 
-/// A descriptor that can be read when a process has ended; -1 where the system has no such thing.
+/// A descriptor that becomes readable when a process has ended; -1 if the system lacks it.
 int descriptor_of(long pid) {
 #ifdef SYS_pidfd_open
   return static_cast<int>(syscall(SYS_pidfd_open, static_cast<pid_t>(pid), 0));
@@ -86,7 +86,7 @@ RankWatch::~RankWatch() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-/// False when this rank itself was told to stop, true when a rank has died, here or before another witness.
+/// False if this rank itself was stopped, true if a rank has died, here or before another witness.
 bool RankWatch::next_ends() {
   const int slice = static_cast<int>(1000.0 * (descriptor_ >= 0 ? limits_.look : std::min(limits_.look, 0.2)));
   std::array<pollfd, 2> ends{pollfd{wake_[0], POLLIN, 0}, pollfd{descriptor_, POLLIN, 0}};
@@ -116,8 +116,8 @@ void RankWatch::speak_for_the_dead() const {
   if (note(0).said.compare_exchange_strong(by, rank_ + 1)) speak(witness);
 }
 
-/// The launcher kills all ranks for the sake of one, and then a witness may be among those that it kills: the next one
-/// after the witness that is dead and was not asked to stop, or else the next one.
+/// The launcher kills all ranks after the death of one, possibly including a witness: returns the next rank after the
+/// witness that is dead and was not requested to stop, or else the next one.
 int RankWatch::first_dead(int witness) const {
   const int size = static_cast<int>(members_.size());
   for (int k = 1; k < size; ++k) {
@@ -144,7 +144,7 @@ void RankWatch::speak(int witness) const {
   note(0).said = spoken;
 }
 
-/// The launcher comes first. An abort from a thread may hang, and so may what it waits for: the alarm ends that.
+/// The launcher has precedence. An abort from a thread may hang, and so may its callees: the alarm ends that.
 void RankWatch::leave() {
   pollfd end{wake_[0], POLLIN, 0};
   const double look = std::max(0.01, std::min(limits_.look, limits_.leave));

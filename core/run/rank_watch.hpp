@@ -12,23 +12,23 @@
 
 namespace cambium {
 
-/// Notices a rank that has died (killed by the system, a crash, a power cut of its container) while it should be
+/// Detects a rank that has died (killed by the system, a crash, a power cut of its container) while it should be
 /// working. The ranks of one machine watch each other in a ring: a thread of each sleeps until the process of the next
-/// one ends. Its first witness says which rank it was and how the run goes on, on standard error. A launcher then ends
-/// the job; where it does not, all ranks of the machine end themselves after a while, and MPI is told to abort the
-/// others. Where several are dead, one that had been asked to stop before is not the cause: launchers do so.
+/// one ends. The first witness reports to standard error which rank it was and how to resume the run. A launcher then
+/// ends the job; otherwise all ranks of the machine exit after a while and call MPI_Abort for the others. If several
+/// are dead, one that had been requested to stop is not the cause: launchers do so.
 ///
-/// A machine with one rank has no witness there: its launcher speaks alone. Without shared memory nobody watches.
+/// A single rank on a machine has no witness there: only its launcher reports. Without shared memory nobody watches.
 class RankWatch {
  public:
   struct Limits {
-    double look = 1.0;    ///< s between two looks at what others have noticed
+    double look = 1.0;    ///< s between two checks of what others have noticed
     double leave = 10.0;  ///< s that the launcher has before the ranks end themselves
   };
-  /// Collective. `resume` gives the words that follow "the job cannot go on"; the thread calls it.
+  /// Collective. `resume` returns the text after "the job cannot go on"; called by the thread.
   RankWatch(const Comm& comm, std::function<std::string()> resume, Limits limits);
   RankWatch(const Comm& comm, std::function<std::string()> resume) : RankWatch(comm, std::move(resume), Limits{}) {}
-  /// Not collective: this rank stops in order, for whatever reason, and nobody is to miss it.
+  /// Not collective: this rank stops in order, for whatever reason, and is no longer watched.
   ~RankWatch();
   RankWatch(const RankWatch&) = delete;
   RankWatch& operator=(const RankWatch&) = delete;
@@ -36,7 +36,7 @@ class RankWatch {
  private:
   struct Note {
     std::atomic<int> left;   ///< this rank has stopped in order
-    std::atomic<int> asked;  ///< a signal asked this rank to stop
+    std::atomic<int> asked;  ///< a signal requested this rank to stop
     std::atomic<int> said;   ///< of the first rank: a death was noticed by this rank + 1; or `spoken`
   };
   static constexpr int spoken = -1;
@@ -56,8 +56,8 @@ class RankWatch {
   Limits limits_;
   int rank_ = 0, next_ = 0;      ///< among those of this machine
   std::vector<Member> members_;  ///< those of this machine
-  int descriptor_ = -1;     ///< that tells of the next one's end; -1 where the system has none and it is looked for
-  int wake_[2] = {-1, -1};  ///< ends of a pipe: closing the second one wakes the thread
+  int descriptor_ = -1;          ///< signals the end of the next one; -1 if the system lacks it: then polled
+  int wake_[2] = {-1, -1};       ///< ends of a pipe: closing the second one wakes the thread
   MPI_Comm job_ = MPI_COMM_NULL;
   std::unique_ptr<SharedMemory> notes_;
   std::thread thread_;

@@ -77,7 +77,7 @@ std::string with_replaced(std::string text, const std::string& word, const std::
   return text;
 }
 
-/// The same with every text replaced by what `changed` makes of it.
+/// The same with `changed` applied to every text.
 deck::Node with_texts(const deck::Node& node, const std::function<std::string(const std::string&)>& changed) {
   if (node.is_scalar()) {
     const std::string text = changed(node.text());
@@ -103,7 +103,7 @@ deck::Node with_directory(const deck::Node& node, const std::string& word, const
   return with_texts(node, [&](const std::string& text) { return with_replaced(text, word, directory); });
 }
 
-/// A folder in which a restart would go on elsewhere than it was asked to is refused.
+/// Refuses a folder other than the one to be restarted.
 void set_directory(deck::Node& root, const std::string& directory) {
   const auto other = root["run"]["directory"];
   if (other.mark().source == "command line" && std::filesystem::absolute(other.text()).lexically_normal() !=
@@ -129,7 +129,7 @@ std::string directory_of(const deck::Node& root, const std::string& path) {
   return "runs/" + (name.empty() ? std::filesystem::path(path).stem().string() : name);
 }
 
-/// Answers as a registry does, and remembers which types a deck asked for.
+/// Type table that forwards to a registry and records the types that a deck requests.
 class Asked : public deck::TypeTable {
  public:
   explicit Asked(const Registry& registry) : registry_(registry) {}
@@ -146,8 +146,8 @@ class Asked : public deck::TypeTable {
   mutable std::vector<const deck::TypeEntry*> found_;
 };
 
-/// Warning for a deck whose `plugins` lacks the owner of one of its types; empty when none is lacking. Such a deck
-/// still runs here, but not in a program that has this plugin as a library alone.
+/// Warning for a deck whose `plugins` lacks the owner of one of its types; empty if none is missing. Such a deck runs
+/// here, but not in a program that has this plugin only as a library.
 std::string plugins_not_named(const std::vector<const deck::TypeEntry*>& types, std::vector<std::string> named,
                               const std::vector<std::string>& list) {
   std::vector<std::string> uses, missing;
@@ -165,7 +165,7 @@ std::string plugins_not_named(const std::vector<const deck::TypeEntry*>& types, 
                      join(whole));
 }
 
-/// "{run}" and "{deck}" in file names, only where they occur: the deck as it is read, and as it is stored.
+/// Replaces "{run}" and "{deck}" in file names: returns the deck to be read, and the one to be stored.
 std::pair<deck::Node, deck::Node> with_places(deck::Node root, const std::string& path, const std::string& directory) {
   const std::string folder = folder_of_deck(path);
   deck::Node stored = root;

@@ -28,7 +28,7 @@ std::optional<std::size_t> stage_of_folder(const deck::Node& stages, const std::
   return static_cast<std::size_t>(at - folders.begin());
 }
 
-/// Where the checkpoint's deck says something else than this run's and must not.
+/// Differences between the checkpoint's deck and this run's that are not allowed.
 std::vector<deck::Difference> refused(const deck::Node& there, const deck::Node& here, std::size_t stage,
                                       std::span<const std::string_view> free) {
   std::vector<deck::Difference> out;
@@ -51,7 +51,7 @@ std::string listed(const std::vector<deck::Difference>& all) {
   return text + (all.size() > 4 ? fmt::format(", and {} more", all.size() - 4) : "");
 }
 
-/// The text of the deck in a file; empty where there is none or the file cannot be read, which its reader tells better.
+/// The text of the deck in a file; empty if there is none or the file cannot be read, which its reader reports better.
 std::string deck_in(const std::string& path) {
   try {
     const auto file = io::File::open(path);

@@ -105,7 +105,7 @@ void Rounds::check(Context& context) {
   context.log.info(fmt::format("loop: at most {} rounds of {}", params_.rounds, join(folders())));
 }
 
-/// The keys of every stage; what the stages read and write depends on the round.
+/// The keys of every stage; files that the stages read and write depend on the round.
 void Rounds::examine(Check& check) {
   for (const std::string& folder : {std::string("last"), round_folder(1)}) check.will_write({folder + "/"});
   check.will_write({"rounds.csv", {Origin::stage, "loop"}});
@@ -120,7 +120,7 @@ void Rounds::examine(Check& check) {
   check.not_looked_at("files and models of the rounds: earlier rounds write them");
 }
 
-/// Finished stages of an earlier call, on every rank; none where the loop begins anew, and then its folders go.
+/// Finished stages of an earlier call, on every rank; none if the loop starts over, and then its folders are removed.
 std::vector<Rounds::Done> Rounds::done_before(const Context& context) const {
   std::string text;
   io::on_root(context.comm, [&] {
@@ -157,7 +157,7 @@ bool Rounds::reached(double value) const {
   return params_.until->at_most ? value <= *params_.until->at_most : value >= *params_.until->at_least;
 }
 
-/// False when it was stopped early. `value` becomes that of the watched result where it is one of this stage.
+/// False if it was stopped early. `value` is set to the watched result if this stage has it.
 bool Rounds::run_stage(std::size_t k, const RoundPlace& place, bool resume, double& value, Context& context) {
   const auto& stage = params_.stages[k];
   const std::string folder = folders()[k];

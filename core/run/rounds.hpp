@@ -10,19 +10,19 @@
 
 namespace cambium {
 
-/// Place of a round of the stage `loop`, for the texts of its stages.
+/// One round of the stage `loop`, for substitution in the texts of its stages.
 struct RoundPlace {
   std::string folder;                ///< for {round}
-  std::vector<std::string> earlier;  ///< for {rounds}: folders of the rounds before, the first one first
+  std::vector<std::string> earlier;  ///< for {rounds}: folders of the earlier rounds, in order
 };
 
-/// Keys of a stage as they are in one round: "{round}" in a text becomes the folder of the round, and an item of a list
-/// with "{rounds}" becomes one item for each earlier round that has that path. Marks and paths of the deck stay.
+/// Keys of a stage in one round: "{round}" in a text becomes the folder of the round, and an item of a list with
+/// "{rounds}" becomes one item for each earlier round that has that path. Locations and paths in the deck are kept.
 deck::Node keys_of_round(const deck::Node& keys, const RoundPlace& place);
 
 /// The stage `loop`: stages that are repeated in rounds, each in a folder of its own, until a result reaches its
-/// target. Seeds differ from round to round. What is finished is listed in rounds.txt, by which a run that was stopped
-/// or killed goes on at the stage that was under way.
+/// target. Seeds differ from round to round. Finished stages are listed in rounds.txt, from which a stopped or killed
+/// run resumes at the current stage.
 class Rounds : public Task, public Checked {
  public:
   struct Until {

@@ -31,19 +31,19 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Errors of a stage about one of its keys after it was made get the key's location.
+/// Adds the key's location to errors that a stage throws about its keys after construction.
 template <class Action>
 auto with_places(const deck::Node& keys, Action action) {
   try {
     return action();
-  } catch (const deck::DeckError&) {  // says where already
+  } catch (const deck::DeckError&) {  // has its location already
     throw;
   } catch (const KeyError& error) {
     throw deck::PlacedError(deck::placed(error, keys));
   }
 }
 
-/// In the folder of a stage whose results follow from what was changed since: it begins anew.
+/// Marker file in the folder of a stage whose inputs were changed since: it starts over.
 constexpr const char* anew_file = "begin_anew";
 
 void write_finished(const std::string& directory, const std::vector<std::string>& folders, std::size_t count) {
@@ -94,9 +94,9 @@ class Run {
   const std::string top_;
   const std::vector<std::string> folders_;
   std::unique_ptr<io::RunLock> lock_;  ///< on rank 0
-  std::vector<std::string> found_;     ///< what the log says first
+  std::vector<std::string> found_;     ///< first messages of the log
   bool moved_ = false;                 ///< an older run was moved aside
-  bool changed_ = false;  ///< a stage is taken up again with other keys, and what follows from it is done anew
+  bool changed_ = false;  ///< a stage is resumed with other keys, so later stages that depend on it run again
 };
 
 void Run::hold() {
@@ -115,7 +115,7 @@ int listed_stages(const std::string& directory) {
   return n;
 }
 
-/// How the run goes on after a rank has died. Any rank, in a thread of its own.
+/// How to resume the run after a rank has died. Any rank, in a thread of its own.
 std::string Run::last_words() const {
   const auto k = static_cast<std::size_t>(listed_stages(top_));
   const auto found = k < folders_.size() ? checkpoints_from_newest((fs::path(top_) / folders_[k]).string())
@@ -132,7 +132,7 @@ std::size_t Run::finished() const {
   return std::min(static_cast<std::size_t>(context_.comm.max(n)), folders_.size());
 }
 
-/// An older run stays as it is unless --overwrite was said and the first stage of the new one can be made.
+/// An older run is kept unless --overwrite was given and the first stage of the new one can be constructed.
 void Run::make_room() {
   std::string result;
   io::on_root(context_.comm, [&] {
@@ -188,7 +188,7 @@ void Run::go_on() {
     context_.resolved_deck = read_.resolved + before.substr(at + 1);
     return;
   }
-  std::string id = new_run_id();  // begun by a version that gave none
+  std::string id = new_run_id();  // begun by a version without run ids
   context_.comm.broadcast(id);
   context_.resolved_deck = with_identity(read_.resolved, id);
 }
@@ -234,7 +234,7 @@ void Run::accept_change(std::size_t k) {
   });
 }
 
-/// Whatever a task is, its last page, cite.bib and the warnings said again are written here and nowhere else.
+/// Stage summary, cite.bib and repeated warnings of all tasks are written only here.
 Task::Outcome Run::run_with_page(Task& task) {
   context_.timing.reset();
   std::function<StageNotes()> watched;
@@ -288,14 +288,14 @@ ExitCode Run::operator()() {
   try {
     return run();
   } catch (const InputError&) {
-    // A deck whose fault shows only when its first stage begins costs nobody an older run.
+    // A deck that fails only when its first stage begins must not destroy an older run.
     if (moved_ && lock_ && lock_->lost(true).empty() && result_in(top_, read_).empty()) move_back(top_, read_);
     throw;
   }
 }
 
 ExitCode Run::run() {
-  // What an hour of a first stage would only lead to; that stage itself begins at once.
+  // Problems that would otherwise appear only after the first stage; that stage itself begins at once.
   if (!context_.resume && options_.check_later) options_.check_later(read_, 1, context_);
   make_directory(top_, context_.comm);
   io::on_root(context_.comm, [&] {

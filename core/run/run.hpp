@@ -18,15 +18,15 @@ struct StageNotes {
 struct RunOptions {
   std::string deck;        ///< path that was typed, for messages
   bool overwrite = false;  ///< an older run in the directory is moved aside
-  /// Looks at the stages from a number on before any of them begins, and throws where one cannot work. Collective.
+  /// Checks the stages from `first` on before any of them begins, and throws if one cannot work. Collective.
   std::function<void(const ReadDeck& deck, std::size_t first, Context& context)> check_later = {};
-  /// Begins to watch a stage, where the deck asks for a profile; what it gives ends that. Collective, both.
+  /// Starts profiling a stage, if the deck requests it; calling the result ends it. Both are collective.
   std::function<std::function<StageNotes()>(Context& context)> watch = {};
 };
 
-/// Runs every stage of a deck in order; with context.resume, continues at the stage that was under way. Holds the run
-/// directory meanwhile (core/io/run_lock.hpp). InputError when another run holds it, or when it holds results and
-/// is not to be overwritten, and when a stage behind the first one cannot work.
+/// Runs every stage of a deck in order; with context.resume, continues at the current stage. Locks the run directory
+/// meanwhile (core/io/run_lock.hpp). InputError if another run holds it, if it holds results and is not to be
+/// overwritten, and if a later stage cannot work.
 ExitCode run_stages(const ReadDeck& deck, const RunOptions& options, Context& context);
 
 }  // namespace cambium

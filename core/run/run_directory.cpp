@@ -26,7 +26,7 @@ namespace {
 
 constexpr const char* top_files[] = {run_files::finished, "log.txt", "provenance.yaml", "report.html"};
 
-/// The note behind the last line break; the rest of a long deck need not be read for it.
+/// The note after the last line break; the rest of a long deck need not be parsed for it.
 deck::Node note_of(const std::string& resolved) {
   const auto at = resolved.rfind("\nx-run:");
   return at == std::string::npos ? deck::Node() : deck::parse(resolved.substr(at + 1), run_files::deck)["x-run"];
@@ -62,8 +62,7 @@ std::string first_file(const fs::path& folder) {
   return files.empty() ? "" : *files.begin();
 }
 
-/// Overrides that make a restart do what this deck says; empty when it cannot be said in a few
-/// words.
+/// Overrides that make a restart equivalent to this deck; empty if they are too many.
 std::string as_overrides(const std::vector<deck::Difference>& all) {
   std::string text;
   for (const auto& d : all) {
@@ -84,7 +83,7 @@ std::vector<deck::Difference> changed_keys(const ReadDeck& read, const Registry&
   }
 }
 
-/// A name beside the directory that is free: runs/copper_2.
+/// A free name next to the directory: runs/copper_2.
 std::string free_name(const std::string& directory) {
   std::string stem = directory;
   while (stem.size() > 1 && stem.ends_with('/')) stem.pop_back();
@@ -99,7 +98,7 @@ void move_entry(const fs::path& from, const fs::path& to) {
   if (error) io::refuse_write(to.string(), error.message());
 }
 
-/// The moved run becomes the older run, in place of the one before.
+/// Completes the move of a run to `previous`, replacing an earlier backup.
 void complete_move(const fs::path& part, const fs::path& target) {
   std::error_code error;
   fs::remove_all(target, error);
@@ -188,8 +187,8 @@ void move_aside(const std::string& directory, const ReadDeck& read) {
                  part = top / (std::string(run_files::previous) + ".part");
   std::vector<std::string> names(std::begin(top_files), std::end(top_files));
   for (const auto& folder : stage_folders_of_both(directory, read)) names.push_back(folder);
-  names.push_back(run_files::deck);  // the last one: it tells which folders there are
-  // A call that was killed left a part of the same run, which goes on, or the whole of an older one.
+  names.push_back(run_files::deck);  // last, since it determines which folders there are
+  // A killed call left a part of the same run, which is completed, or all of an older one.
   const auto moved_before = [&](const std::string& name) { return is_there(top / name) && is_there(part / name); };
   if (std::any_of(names.begin(), names.end(), moved_before)) complete_move(part, target);
   std::error_code error;

@@ -29,33 +29,33 @@ struct RunNote {
 };
 RunNote run_note_in(const std::string& resolved);
 
-/// A stored deck with the defaults of this version, so that it can be compared; as it was written where this version
-/// cannot read it.
+/// A stored deck with the defaults of this version, so that it can be compared; unchanged if this version cannot read
+/// it.
 deck::Node stored_deck(const std::string& text, const Registry& registry);
 
-/// Text of a file in a run directory; empty when there is none.
+/// Text of a file in a run directory; empty if there is none.
 std::string text_in(const std::string& directory, const std::string& name);
 
 /// A result that an earlier run left: a file in the folder of a stage of its deck or of this one, relative to the
-/// directory. Empty for a directory in which no run has come to write one: that may be used again.
+/// directory. Empty if no run has written one there: such a directory may be used again.
 std::string result_in(const std::string& directory, const ReadDeck& read);
 
-/// InputError: the directory holds a run. Names the ways on; `deck`: the path that was typed.
+/// InputError: the directory holds a run. Lists the options; `deck`: the path that was typed.
 [[noreturn]] void refuse_used(const ReadDeck& read, const std::string& deck, const std::string& result,
                               const Registry& registry);
 
-/// Moves what the older run wrote to DIRECTORY/previous, in place of what was moved there before. Safe against being
-/// killed: then the next call completes it.
+/// Moves the files of the older run to DIRECTORY/previous, replacing an earlier backup. Safe against being killed: the
+/// next call completes it.
 void move_aside(const std::string& directory, const ReadDeck& read);
 
-/// The older run comes back, after the new one ended before it wrote a result.
+/// Restores the older run, after the new one ended before it wrote a result.
 void move_back(const std::string& directory, const ReadDeck& read);
 
-/// InputError when the folder of a stage is a symbolic link: what the stage removes and replaces there may be another
-/// run's. The run directory itself may be reached by links.
+/// InputError if the folder of a stage is a symbolic link: files that the stage removes and replaces there may be
+/// another run's. The run directory itself may be reached by links.
 void refuse_link(const std::string& folder);
 
-/// Removes the checkpoints of a stage that begins anew: pruned by their numbers, they would outlive those to come.
+/// Removes the checkpoints of a stage that starts over: pruning by step would keep them instead of new ones.
 void remove_checkpoints(const std::string& folder);
 
 }  // namespace cambium

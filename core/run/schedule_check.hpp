@@ -6,8 +6,8 @@
 
 namespace cambium {
 
-/// One line per task with what it reads and writes. Throws InternalError when a task names a field that the physics
-/// did not declare.
+/// One line per task with its reads and writes. Throws InternalError if a task names a field that the physics did not
+/// declare.
 std::vector<std::string> describe_schedule(const Schedule& schedule, const State& state);
 
 }  // namespace cambium

@@ -22,7 +22,7 @@ struct Damaged {
   std::string path, why;
 };
 
-/// Why HDF5 does not open a file; empty when it does, and for one that may not be read, which its reader tells better.
+/// Reason why HDF5 cannot open a file; empty if it can, and if permission is missing, which its reader reports better.
 std::string why_not_opened(const std::string& path) {
   if (::access(path.c_str(), R_OK) != 0) return {};
   try {
@@ -33,8 +33,8 @@ std::string why_not_opened(const std::string& path) {
   }
 }
 
-/// Collective: what is wrong with the bytes of a checkpoint and of its shares; empty when nothing is. Only files
-/// without a seal, such as those that lost their end, are opened: a sum of all bytes says more.
+/// Collective: describes the damage of a checkpoint and its rank files; empty if there is none. Only files without a
+/// checksum, such as truncated ones, are opened: a checksum is the stricter test.
 std::string damage_of(const std::string& path, const Comm& comm) {
   std::string why;
   const io::Seal seal = io::seal_of(path, comm);
@@ -55,7 +55,7 @@ std::string damage_of(const std::string& path, const Comm& comm) {
 
 /// On rank 0.
 void set_aside(const std::string& path) {
-  std::error_code ignored;  // where it cannot be renamed it stays, and is noticed again
+  std::error_code ignored;  // if renaming fails it stays, and is detected again
   fs::rename(path, path + ".damaged", ignored);
 }
 

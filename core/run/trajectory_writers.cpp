@@ -21,7 +21,7 @@ io::H5mdFile::Content H5mdWriter::content() const {
   return {{params_.velocities, params_.forces}, params_.precision == Precision::float32, params_.compress};
 }
 
-/// Files of atoms that hold none would look like those of an empty run.
+/// Files without atoms would look like those of an empty run.
 static void require_atoms(const State& state, const char* type) {
   if (state.particles.nglobal == 0)
     throw InputError(fmt::format(

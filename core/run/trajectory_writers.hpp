@@ -12,13 +12,13 @@
 
 namespace cambium {
 
-/// True when there is a file at `path` that HDF5 can open. One that a program killed in the middle of a frame has left
-/// is renamed, with a warning: its content is lost, the run that resumes is not.
+/// True if there is a file at `path` that HDF5 can open. One left by a program killed in the middle of a frame is
+/// renamed, with a warning: its content is lost, but the run can resume.
 bool readable_or_put_aside(const std::string& path, Log& log);
 
-/// Trajectory in H5MD 1.1; see io::H5mdFile for what is in it. Readers of H5MD look for no species there, so the first
-/// frame stands beside it as <name>.pdb, with names and elements: MDAnalysis.Universe("trajectory.pdb",
-/// "trajectory.h5md").
+/// Trajectory in H5MD 1.1; see io::H5mdFile for its contents. Readers of H5MD take no species from it, so the first
+/// frame is also written to <name>.pdb in the same folder, with names and elements:
+/// MDAnalysis.Universe("trajectory.pdb", "trajectory.h5md").
 class H5mdWriter : public Writer {
  public:
   struct Params {
@@ -61,7 +61,7 @@ class H5mdWriter : public Writer {
   std::unique_ptr<io::H5mdFile> file_;  ///< rank 0, from the first frame on
 };
 
-/// Trajectory in extended XYZ; see io::extxyz_text() for what is in it.
+/// Trajectory in extended XYZ; see io::extxyz_text() for its contents.
 class ExtxyzWriter : public Writer {
  public:
   struct Params {

@@ -11,8 +11,8 @@
 
 namespace cambium {
 
-/// Fields on grids, meshes and graphs, or particles, of any physics for ParaView; see io::VtkhdfFile for what is in the
-/// file.
+/// Fields on grids, meshes and graphs, or particles, of any physics for ParaView; see io::VtkhdfFile for the contents
+/// of the file.
 class VtkhdfWriter : public Writer {
  public:
   struct Params {
@@ -61,16 +61,16 @@ class VtkhdfWriter : public Writer {
  private:
   std::string path() const;
   void expect_after(double time);
-  /// On rank 0, with what it is made of at first.
+  /// On rank 0, with its initial content.
   template <class Fields>
   io::VtkhdfFile& file_for(const Fields& fields);
 
   Params params_;
   Context& context_;
   const Physics* physics_ = nullptr;
-  std::unique_ptr<io::VtkhdfFile> file_;  ///< rank 0, from the first moment on
-  double seen_ = -1.0;                    ///< time of the newest moment in the file
-  double next_ = 0.0;                     ///< with 'interval': a moment is due at this time
+  std::unique_ptr<io::VtkhdfFile> file_;  ///< rank 0, from the first frame on
+  double seen_ = -1.0;                    ///< time of the newest frame in the file
+  double next_ = 0.0;                     ///< with 'interval': a frame is due at this time
 };
 
 }  // namespace cambium

@@ -11,7 +11,7 @@ namespace cambium::sparse {
 
 namespace {
 
-/// The C library's sysconf() counts a third-level cache of all clusters of a processor, of which a core reaches one.
+/// The C library's sysconf() sums the third-level caches of all clusters of a CPU, of which a core can use one.
 std::int64_t told(int level) {
   for (int index = 0; index < 8; ++index) {
     const std::string folder = fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}/", index);

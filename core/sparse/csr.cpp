@@ -41,7 +41,7 @@ void check_entries(std::int64_t rows, std::int64_t columns, std::span<const Entr
   }
 }
 
-/// Numbers of `keys` in ascending order of the key, those of one key in the order of `order`: one pass of a radix sort.
+/// Indices into `keys` in ascending order of the key, stable with respect to `order`: one pass of a radix sort.
 template <class Key>
 std::vector<std::int64_t> counted_order(std::int64_t buckets, std::span<const std::int64_t> order, Key key) {
   std::vector<std::int64_t> first(at(buckets) + 1, 0), out(order.size());

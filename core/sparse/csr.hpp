@@ -16,7 +16,7 @@ struct Entry {
 template <class T>
 struct Csr {
   std::int64_t rows = 0, columns = 0;
-  std::vector<std::int64_t> start{0};  ///< rows + 1 places
+  std::vector<std::int64_t> start{0};  ///< rows + 1 offsets
   std::vector<std::int32_t> column;
   std::vector<T> value;
 
@@ -37,8 +37,8 @@ struct Gathered {
   std::int64_t duplicates = 0;  ///< entries that were added to an earlier one of the same row and column
 };
 
-/// Sorts entries into rows; entries of one place are summed in the order in which they come. Throws InputError for a
-/// row or column outside rows x columns and for a value that is not finite, naming the entry's number (from 0).
+/// Sorts entries into rows; duplicates are summed in input order. Throws InputError for a row or column outside rows x
+/// columns and for a value that is not finite, naming the entry's index (from 0).
 Gathered csr_from_entries(std::int64_t rows, std::int64_t columns, std::span<const Entry> entries);
 
 /// The transpose: rows ascending within each column become columns ascending within each row.

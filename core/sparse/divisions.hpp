@@ -32,8 +32,8 @@ struct Ranges {
 };
 
 /// grid_2d and grid_3d: `layers` layers (1 for 2D) of side x side ranks. Rank (i, j, k) is number (i layers + k) side +
-/// j. Row block i is cut into `layers` pieces; (i, j, k) holds part j of the columns of piece (i, k) of dense matrices,
-/// and of the sparse one row block i, columns of piece (j, k).
+/// j. Row block i is split into `layers` pieces; (i, j, k) holds part j of the columns of piece (i, k) of dense
+/// matrices, and of the sparse one row block i, columns of piece (j, k).
 struct Grid {
   int side, layers, i, j, k;
   std::vector<std::int64_t> first;  ///< of the pieces

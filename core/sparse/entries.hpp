@@ -17,7 +17,7 @@ using OwnerOf = std::function<int(std::int64_t row, std::int64_t column)>;
 std::vector<Entry> sent_to_owners(const Csr<double>& own, std::int64_t first_row, const OwnerOf& owner_of,
                                   const Comm& comm);
 
-/// Collective. The same of entries that are no rows yet; those of one rank stay in their order.
+/// Collective. The same for entries not yet sorted into rows; those of one rank keep their order.
 std::vector<Entry> sent_to_owners(std::span<const Entry> own, const OwnerOf& owner_of, const Comm& comm);
 
 /// Collective. This rank's rows of the transpose.
@@ -26,7 +26,7 @@ Csr<double> transposed_rows(const Csr<double>& own, std::span<const std::int64_t
 /// Range k of a division of rows that holds this row.
 int range_of(std::span<const std::int64_t> first, std::int64_t row);
 
-/// Those entries that lie in a block, as a matrix of that block.
+/// Extracts the entries within a block, as a matrix of that block.
 Csr<double> block_of(std::span<const Entry> entries, Range rows, Range columns);
 
 }  // namespace cambium::sparse

@@ -14,7 +14,7 @@ namespace cambium::sparse {
 
 namespace {
 
-/// SUMMA on every layer, then each row block's sums over layers go to the layer whose piece it is.
+/// SUMMA on every layer, then each row block's sums over layers are reduced to the layer that owns the piece.
 template <class T>
 class GridProduct : public ProductBase<T> {
  public:
@@ -119,7 +119,7 @@ void GridProduct<T>::add_layers(Rows<const T> sums, Rows<T> out) {
     }
 }
 
-/// Parts come as they are, without the codec: the ranks of a row compute with the same numbers.
+/// Parts are sent unencoded: the ranks of a row compute with the same values.
 template <class T>
 Rows<const T> GridProduct<T>::whole_rows(std::int64_t width, Rows<const T> h) {
   if (grid_.side == 1) return h;

@@ -17,7 +17,7 @@ class GridBlocks {
 
   /// Starts sending block m, that of rank m of the row; `bytes` must stay until messages.wait().
   void broadcast(int m, std::vector<std::byte>& bytes, Messages& messages) const;
-  /// Block m, from the bytes of broadcast() when it is another rank's: then it stands in `into`.
+  /// Block m; if it is another rank's, decoded from the bytes of broadcast() into `into`.
   const Csr<T>& received(int m, std::int64_t columns, const std::vector<std::byte>& bytes, Csr<T>& into) const;
 
  private:

@@ -3,7 +3,7 @@
 
 namespace cambium::sparse {
 
-/// The ranks of a communicator that name the same group, in the order of `place`. Collective.
+/// Communicator of the ranks with the same `group`, ordered by `place`. Collective.
 class Group {
  public:
   Group(const Comm& comm, int group, int place) : split_(comm, group, place), comm_(split_.handle) {}

@@ -17,7 +17,7 @@ template <class T>
 using SumOf = std::conditional_t<std::is_same_v<T, Bf16>, float, T>;
 
 /// a b + c in one rounding wherever the instruction set has it. fma() of packs is left to the compiler, which on some
-/// processors takes chains of sums apart: bits would then differ from one kernel to the next.
+/// CPUs splits chains of sums: results would then differ bitwise from one kernel to the next.
 template <class T, int W>
 CAMBIUM_HF Pack<T, W> fused(Pack<T, W> a, Pack<T, W> b, Pack<T, W> c) {
 #if defined(__FMA__) && !defined(CAMBIUM_SCALAR_PACKS_ONLY)
@@ -29,7 +29,7 @@ CAMBIUM_HF Pack<T, W> fused(Pack<T, W> a, Pack<T, W> b, Pack<T, W> c) {
   return fma(a, b, c);
 }
 
-/// W neighbouring numbers of T in memory, as a pack of the type in which they are summed.
+/// W adjacent values of T in memory, as a pack of the type in which they are summed.
 template <class T, int W>
 struct Lanes {
   using Sum = SumOf<T>;

@@ -6,7 +6,7 @@ namespace cambium::sparse {
 /// Two ways to compute the same layer A H W.
 enum class LayerOrder {
   weights_first,  ///< A (H W): both products with A have f_out columns
-  graph_first,    ///< (A H) W: forward f_in columns; backward f_in, if the gradient of H is wanted at all
+  graph_first,    ///< (A H) W: forward f_in columns; backward f_in, if the gradient of H is requested at all
 };
 
 /// A layer as its messages see it.

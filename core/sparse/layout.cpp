@@ -99,7 +99,7 @@ void CopiedRowsLayout::Params::describe(deck::Describe<Params>& d) {
 
 void GridLayoutParams::describe(deck::Describe<GridLayoutParams>& d) { describe_codec(d); }
 
-/// A dry run may have other ranks than the run that is meant.
+/// A dry run may have another number of ranks than the actual run.
 static LayoutKeys checked(const LayoutKeys& keys, const Context& context) {
   if (!context.dry_run) require_ranks(keys, context.comm.size());
   return keys;

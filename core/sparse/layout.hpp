@@ -10,16 +10,16 @@
 
 namespace cambium::sparse {
 
-/// How a sparse matrix and the dense ones that it meets are divided among ranks.
+/// Distribution of a sparse matrix and its dense operands over ranks.
 enum class Scheme {
   rows,         ///< rows of both; every rank receives all rows of the dense matrix, range by range
-  needed_rows,  ///< the same, but only rows come that the own rows of the sparse matrix have entries for
-  rows_1_5d,    ///< P / c ranges of rows, each on c ranks, which share the work of a product (1.5D)
+  needed_rows,  ///< the same, but only those dense rows are received for which the own sparse rows have entries
+  rows_1_5d,    ///< P / c ranges of rows, each on c ranks, which split the work of a product (1.5D)
   grid_2d,      ///< blocks of rows and columns on q x q ranks (SUMMA)
   grid_3d,      ///< q layers of q x q ranks, each with its own rows of the dense matrix (Split-3D)
 };
 
-/// A layout as make_product() takes it.
+/// Layout parameters of make_product().
 struct LayoutKeys {
   Scheme scheme = Scheme::needed_rows;
   int copies = 1;                                 ///< of rows_1_5d
@@ -34,7 +34,7 @@ std::string name_of(Scheme scheme);
 /// `copies`, at least copies^2, for rows_1_5d; a square for grid_2d; a cube for grid_3d.
 bool fits(const LayoutKeys& keys, int ranks);
 
-/// InputError naming the nearest numbers of ranks that fit.
+/// InputError naming the nearest suitable numbers of ranks.
 void require_ranks(const LayoutKeys& keys, int ranks);
 
 /// Kind of the types that a deck names as `layout`:
@@ -55,7 +55,7 @@ class Layout {
   LayoutKeys keys_;
 };
 
-/// Rows of every rank, whole or as needed.
+/// Layouts by rows, with all rows or the needed ones.
 struct RowLayoutParams {
   lowp::WireCodec codec = lowp::WireCodec::none;
   bool ordered = false;

@@ -48,7 +48,7 @@ void Messages::wait() {
 
 namespace {
 
-/// Elements of one rank's share.
+/// Elements of one rank's part.
 Range share_of(std::int64_t n, const Comm& comm, int rank) {
   return {n * rank / comm.size(), n * (rank + 1) / comm.size()};
 }

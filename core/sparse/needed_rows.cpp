@@ -8,8 +8,8 @@ namespace cambium::sparse {
 
 namespace {
 
-/// The own rows cut by columns: own, of lower and of higher ranks; where sums need no order all columns of others stand
-/// in `lower`, for one product with them.
+/// The own rows split by columns: own, of lower and of higher ranks; if sums need no order, all columns of others are
+/// in `lower`, for a single product.
 template <class T>
 struct CutRows {
   Csr<T> own, lower, higher;
@@ -51,7 +51,7 @@ class Direction {
       : rows_(rows, first, comm.rank(), keys.ordered), exchange_(first, rows_.wanted, keys.codec, comm),
         ordered_(keys.ordered) {}
 
-  /// Own columns while the others' rows travel; in the order of columns when that must be kept.
+  /// Multiplies own columns while the others' rows are in flight; in column order if that must be kept.
   void apply(Rows<const T> h, Rows<T> out) {
     const auto wanted = buffer_.rows(exchange_.wanted_rows(), h.width);
     const Rows<const T> lower{wanted.data, rows_.lower.columns, h.width, wanted.stride},

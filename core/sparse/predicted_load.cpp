@@ -7,7 +7,7 @@ namespace cambium::sparse {
 
 namespace {
 
-/// Entries in blocks: rows cut at `rows`, columns at `columns`.
+/// Entries per block: rows split at `rows`, columns at `columns`.
 class BlockCounts {
  public:
   BlockCounts(const Csr<double>& a, std::span<const std::int64_t> rows, std::span<const std::int64_t> columns)
@@ -24,10 +24,10 @@ class BlockCounts {
   std::vector<std::int64_t> counts_;
 };
 
-/// A message of n numbers, where there are any.
+/// Adds a message of n values, if there are any.
 void add_message(Words& words, std::int64_t n) { words.dense += n, words.bytes += 8 * n, words.messages += n > 0; }
 
-/// Rows that each rank wants, by the rank that has them.
+/// Rows that each rank requires, by owning rank.
 std::vector<Load> needed_rows(const Csr<double>& a, std::span<const std::int64_t> first, std::int64_t width) {
   std::vector<Load> out(first.size() - 1);
   std::vector<int> seen_by(at(a.columns), -1);

@@ -5,8 +5,8 @@
 
 namespace cambium::sparse {
 
-/// Work of A h with `width` numbers in a row, and of A^T h or samples at A's entries: 2 * entries * width operations
-/// and the floor of products.hpp, each row of h once.
+/// Work of A h with `width` values per row, and of A^T h or samples at A's entries: 2 * entries * width operations and
+/// the lower bound of traffic in products.hpp, each row of h once.
 template <class T>
 Amount product_amount(const Csr<T>& a, std::int64_t width) {
   const double size = sizeof(T), entries = static_cast<double>(a.entries()), columns = static_cast<double>(width);

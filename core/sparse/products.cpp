@@ -46,7 +46,8 @@ std::int64_t reach(const Csr<T>& a) {
 /// Rows that pass through one group of tiles before the next group begins.
 constexpr std::int64_t row_block = 64;
 
-/// Rows first..last - 1 of a product. Tiles of equally many packs are walked together, row by row, or each alone.
+/// Rows first..last - 1 of a product. Tiles with the same number of packs are processed together, row by row, or
+/// separately.
 template <class T, int W, bool Far, bool Past>
 void multiply_rows(const RowProduct<T>& p, std::span<const WidthTile> tiles, std::int64_t first, std::int64_t last,
                    bool slices) {
@@ -82,7 +83,7 @@ void multiply(const Csr<T>& a, std::type_identity_t<Rows<const T>> h, std::type_
   const KernelRegion region("sparse product", WorkKind::matrix, product_amount(a, h.width));
   const RowProduct<T> p(a, h, out, add);
   const auto size = static_cast<std::int64_t>(sizeof(T));
-  // Packs begin at multiples of 16 bytes where the width holds whole ones; else the last overlaps the one before.
+  // Packs begin at multiples of 16 bytes if the width is a multiple of them; else the last overlaps the one before.
   const bool past = walk.past_caches && h.width * size % 64 == 0 && can_store_past_caches(out.data, out.stride * size);
   with_lanes<SumOf<T>>(h.width, [&]<int W>() {
     const auto tiles = width_tiles(static_cast<int>(h.width), W);
@@ -130,7 +131,7 @@ void multiply_transposed(const Csr<T>& a, std::type_identity_t<Rows<const T>> h,
       for (std::int64_t j = 0; j < out.rows; ++j) std::fill_n(out.row(j), out.width, T(0));
     scatter<T>(a, h, out);
   } else {
-    // Sums in full are kept beside what is rounded at the end.
+    // Full-precision sums in addition to the output, which is rounded at the end.
     std::vector<SumOf<T>> sums(at(out.rows * out.width));
     const Rows<SumOf<T>> full{sums.data(), out.rows, out.width, out.width};
     if (add)

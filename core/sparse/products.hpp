@@ -7,7 +7,7 @@
 
 namespace cambium::sparse {
 
-/// A dense matrix in host memory, row-major: row i begins at data + i * stride (elements) and holds `width` numbers.
+/// A dense matrix in host memory, row-major: row i begins at data + i * stride (elements) and holds `width` values.
 template <class T>
 struct Rows {
   T* data = nullptr;
@@ -21,22 +21,23 @@ struct Rows {
 struct Walk {
   bool slices = false;       ///< all rows in one tile of the width, then all in the next; else row by row
   bool ahead = false;        ///< rows of h that later entries need are fetched from far memory meanwhile
-  bool past_caches = false;  ///< results go to memory without being read into the caches first
+  bool past_caches = false;  ///< non-temporal stores of results
 };
 
-/// Row by row; looking ahead where the rows of h in use do not fit the second cache, past the caches where the result
-/// does not fit the third. HybridMatrix times others.
+/// Row by row; with prefetching if the rows of h in use exceed L2, with non-temporal stores if the result exceeds L3.
+/// HybridMatrix times other walks.
 template <class T>
 Walk usual_walk(const Csr<T>& a, std::int64_t width);
 
 /// out = A h, or out += A h when `add`: h is columns x width, out is rows x width. T: double, float, or Bf16 with sums
-/// in float. Each number is one sum in ascending order of the column (fused multiply-adds), begun with 0 or with what
-/// `out` holds: it does not depend on how the matrix is cut into ranges of rows. InternalError for shapes that do not
-/// fit.
+/// in float. Each element is one sum in ascending order of the column (fused multiply-adds), starting from 0 or from
+/// the value in `out`: it does not depend on how the matrix is divided into ranges of rows. InternalError for shapes
+/// that do not fit.
 ///
-/// The floor is memory: entries * (4 + size of T) bytes of the matrix, each row of h once where the caches hold them
-/// (for every entry where they do not), and `out` written: with w bytes in a row, entries * (4 + size) + (columns +
-/// rows) * w to entries * (4 + size + w) + rows * w. Flops are 2 * entries * width, below one for each of these bytes.
+/// The lower bound is memory traffic: entries * (4 + size of T) bytes of the matrix, each row of h once if the caches
+/// hold them (for every entry if they do not), and `out` written: with w bytes in a row, entries * (4 + size) +
+/// (columns +
+/// rows) * w to entries * (4 + size + w) + rows * w. Flops are 2 * entries * width, less than one per byte.
 template <class T>
 void multiply(const Csr<T>& a, std::type_identity_t<Rows<const T>> h, std::type_identity_t<Rows<T>> out,
               bool add = false);

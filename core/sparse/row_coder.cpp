@@ -51,7 +51,7 @@ void RowCoder<T>::encode_rows(Rows<const T> rows, std::int64_t n, F&& row_of, st
 template <class T>
 void RowCoder<T>::encode_numbers(std::byte* out) {
   if (codec_ == Codec::int4) lowp::randomised_hadamard(numbers_);
-  // Numbers of tensors end at 2^24; the lower half belongs to weights.
+  // Tensor indices of weights are below 2^23; messages use the upper half, up to 2^24.
   const std::uint64_t message = messages_++ * static_cast<std::uint64_t>(ranks_) + static_cast<std::uint64_t>(rank_);
   const lowp::RoundingAddress address{seed_, (1U << 23) + message % (1U << 23), static_cast<std::uint64_t>(step_), 0};
   const auto bytes = static_cast<std::size_t>(lowp::message_bytes(codec_, std::ssize(numbers_)));

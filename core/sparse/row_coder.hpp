@@ -9,17 +9,17 @@
 
 namespace cambium::sparse {
 
-/// Rows of dense matrices as messages: packed, and in few bits where a codec says so (then padded to pieces of 128
-/// numbers that share a scale). T: double or float.
+/// Encodes rows of dense matrices as messages: packed, and in low-bit formats with a codec (then padded to pieces of
+/// 128 values that share a scale). T: double or float.
 template <class T>
 class RowCoder {
  public:
-  /// `rank`: whose messages these are; what is rounded at random depends on it.
+  /// `rank`: sender of these messages, on which stochastic rounding depends.
   RowCoder(lowp::WireCodec codec, int rank, int ranks) : codec_(codec), rank_(rank), ranks_(ranks) {}
 
-  /// For a message of n numbers.
+  /// Size of a message of n values.
   std::int64_t bytes(std::int64_t n) const;
-  /// All rows, or rows `which` in this order; `out` has bytes() of their numbers.
+  /// All rows, or rows `which` in this order; `out` has bytes() of their number of values.
   void encode(Rows<const T> rows, std::byte* out);
   void encode_some(Rows<const T> rows, std::span<const std::int32_t> which, std::byte* out);
   void decode(const std::byte* in, Rows<T> rows) const;

@@ -45,8 +45,8 @@ template <class T>
 struct RowExchange<T>::Work {
   struct Peer {
     int rank = 0;
-    std::vector<std::int32_t> asked;  ///< own rows that it wants, counted from the first own one
-    Range wanted;                     ///< of the wanted rows, those that it has
+    std::vector<std::int32_t> asked;  ///< own rows that it requires, relative to the first own one
+    Range wanted;                     ///< of the required rows, those that it owns
     std::vector<std::byte> out, in;
   };
 
@@ -56,7 +56,7 @@ struct RowExchange<T>::Work {
   RowCoder<T> coder;
   std::int64_t own_rows = 0, wanted_rows = 0;
   std::vector<Peer> peers;  ///< by rank
-  Rows<T> target;           ///< of what is under way
+  Rows<T> target;           ///< of the current exchange
 
   Work(std::span<const std::int64_t> first, std::span<const std::int32_t> wanted, lowp::WireCodec codec,
        const Comm& parent)
@@ -65,7 +65,7 @@ struct RowExchange<T>::Work {
     connect(first, wanted);
   }
 
-  /// Tells every rank which of its rows are wanted here.
+  /// Sends to every rank which of its rows are wanted here.
   void connect(std::span<const std::int64_t> first, std::span<const std::int32_t> wanted) {
     const auto ranks = at(comm.size());
     std::vector<int> wants(ranks, 0), asked(ranks), wants_at(ranks), asked_at(ranks);

@@ -19,14 +19,13 @@ struct LocalRows {
   Csr<T> matrix;                     ///< columns: own rows + wanted.size()
   std::vector<std::int32_t> wanted;  ///< ascending rows of other ranks
 };
-/// `own`: rows [first[rank], first[rank + 1]), columns through all rows. The entries of a row keep their order of
-/// columns in the whole matrix only within own and within other columns.
+/// `own`: rows [first[rank], first[rank + 1]), with global column indices. The entries of a row keep their global
+/// column order only within own and within other columns.
 template <class T>
 LocalRows<T> local_rows(const Csr<T>& own, std::span<const std::int64_t> first, int rank);
 
-/// Fetches rows of dense matrices from the ranks that own them, again and again the same ones, and carries sums for
-/// them back. Networks whose messages are no product A H (attention, edges with features) rest on this alone. T: double
-/// or float.
+/// Fetches rows of dense matrices from the ranks that own them, repeatedly the same ones, and returns sums for them.
+/// Networks whose messages are not a product A H (attention, edges with features) use only this. T: double or float.
 template <class T>
 class RowExchange {
  public:
@@ -40,13 +39,13 @@ class RowExchange {
   std::int64_t own_rows() const;
   std::int64_t wanted_rows() const;
 
-  /// Starts sending the rows of `own` that others want; `own` and `wanted` stay untouched until finish(). Both have
-  /// the same width on every rank.
+  /// Starts sending the rows of `own` that others require; `own` and `wanted` must not be touched until finish(). Both
+  /// have the same width on every rank.
   void begin(Rows<const T> own, Rows<T> wanted);
   /// Waits until `wanted` (wanted_rows() rows, as ordered as the constructor's) is filled.
   void finish();
-  /// The adjoint: starts sending the wanted rows to their owners, who add them to their rows of `own` in the order of
-  /// ranks. Not coded.
+  /// The adjoint: starts sending the wanted rows to their owners, who add them to their rows of `own` in rank order.
+  /// Not encoded.
   void begin_back(Rows<const T> wanted, Rows<T> own);
   void finish_back();
 

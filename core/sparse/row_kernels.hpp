@@ -14,7 +14,7 @@ struct RowProduct {
   const std::int64_t* start = nullptr;
   const std::int32_t* column = nullptr;
   const T* value = nullptr;
-  std::int64_t last_entry = 0;  ///< the last entry that may be looked at ahead
+  std::int64_t last_entry = 0;  ///< the last entry that may be prefetched
   Rows<const T> h;
   Rows<T> out;
   bool add = false;
@@ -24,7 +24,7 @@ struct RowProduct {
         out(to), add(adds) {}
 };
 
-/// How many entries ahead rows of h are asked for: some hundred nanoseconds of work.
+/// Prefetch distance of rows of h in entries: some hundred nanoseconds of work.
 constexpr std::int64_t entries_ahead = 12;
 
 CAMBIUM_HF void fetch_ahead([[maybe_unused]] const void* first, [[maybe_unused]] int bytes) {
@@ -71,8 +71,8 @@ void multiply_tiles(const RowProduct<T>& p, std::int64_t first, std::int64_t las
     for (const WidthTile& tile : tiles) multiply_row<T, W, N, Far, Past>(p, i, tile);
 }
 
-/// out[column] += value * h_i for rows first..last - 1: A^T h where `out` holds sums already. The packs of h_i stay in
-/// registers; what overlaps is loaded before any of it is stored.
+/// out[column] += value * h_i for rows first..last - 1: A^T h if `out` holds sums already. The packs of h_i stay in
+/// registers; overlapping packs are loaded before any of them is stored.
 template <class T, int W, int N>
 void scatter_tile(const Csr<T>& a, Rows<const T> h, Rows<SumOf<T>> out, std::int64_t first, std::int64_t last,
                   WidthTile tile) {
@@ -95,8 +95,7 @@ void scatter_tile(const Csr<T>& a, Rows<const T> h, Rows<SumOf<T>> out, std::int
   }
 }
 
-/// u . v of `width` numbers: two running sums of packs, then what is left one by one. The order depends on the width
-/// alone.
+/// u . v of `width` values: two running sums of packs, then the rest one by one. The order depends only on the width.
 template <class T, int W>
 CAMBIUM_HF SumOf<T> dot(const T* u, const T* v, std::int64_t width) {
   using L = Lanes<T, W>;

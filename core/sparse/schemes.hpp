@@ -4,17 +4,17 @@
 
 #include "core/sparse/divided_product.hpp"
 
-// The classes behind make_product().
+// Implementation classes of make_product().
 namespace cambium::sparse {
 
-/// Common members of all.
+/// Common members of all layouts.
 struct DividedMatrix {
   const Csr<double>& own;
   const Csr<double>* own_transposed;  ///< rows of the transpose; null when the matrix is symmetric
   std::span<const std::int64_t> first;
 };
 
-/// Common part of the layouts; columns are whole until a grid divides them.
+/// Common part of the layouts; columns are not distributed unless a grid does so.
 template <class T>
 class ProductBase : public DividedProduct<T> {
  public:

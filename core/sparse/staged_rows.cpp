@@ -12,7 +12,7 @@ namespace cambium::sparse {
 
 namespace {
 
-/// The own range of rows of A or of its transpose, cut at the ranges of the stages.
+/// The own range of rows of A or of its transpose, split at the ranges of the stages.
 template <class T>
 std::vector<Csr<T>> blocks_of(const Csr<double>& rows, const DividedMatrix& matrix, const Ranges& ranges,
                               const Comm& comm) {
@@ -26,8 +26,8 @@ std::vector<Csr<T>> blocks_of(const Csr<double>& rows, const DividedMatrix& matr
   return out;
 }
 
-/// Range after range is sent to all ranks of a column of the grid of ranges and copies; the copies add what their
-/// stages gave.
+/// Range after range is sent to all ranks of a column of the grid of ranges and copies; the copies sum the results of
+/// their stages.
 template <class T>
 class StagedRows : public ProductBase<T> {
  public:
@@ -46,7 +46,7 @@ class StagedRows : public ProductBase<T> {
   void begin_step(std::uint64_t seed, std::int64_t step) override { coder_.begin_step(seed, step); }
 
  private:
-  /// Rows of one stage under way.
+  /// Rows of one stage in flight.
   struct Stage {
     explicit Stage(const Comm& comm, Words& words) : messages(comm, words) {}
     Messages messages;
@@ -61,7 +61,7 @@ class StagedRows : public ProductBase<T> {
     stage.messages.broadcast(stage.bytes.data(), std::ssize(stage.bytes), q, numbers);
   }
 
-  /// The own range needs no message: first, while others travel, unless sums keep the order of columns.
+  /// The own range needs no message: it is first, while others are in flight, unless sums keep the column order.
   void run(const std::vector<Csr<T>>& blocks, Rows<const T> h, Rows<T> out) {
     const int begin = ranges_.stages_begin(ranges_.copy), end = begin + static_cast<int>(blocks.size());
     const bool own = begin <= ranges_.range && ranges_.range < end, own_first = own && !this->keys_.ordered;

@@ -9,7 +9,7 @@
 
 namespace cambium::sparse {
 
-/// True where store_past_caches() does what it says: rows of `stride` bytes that begin at 16 bytes.
+/// True if store_past_caches() bypasses the caches: rows of `stride` bytes aligned to 16 bytes.
 inline bool can_store_past_caches([[maybe_unused]] const void* data, [[maybe_unused]] std::int64_t stride) {
 #if defined(__SSE2__) && !defined(CAMBIUM_SCALAR_PACKS_ONLY)
   return reinterpret_cast<std::uintptr_t>(data) % 16 == 0 && stride % 16 == 0;
@@ -18,8 +18,8 @@ inline bool can_store_past_caches([[maybe_unused]] const void* data, [[maybe_unu
 #endif
 }
 
-/// Lanes<T, W>::store() to memory that is not read into the caches first, sixteen bytes at a time; `p` lies at a
-/// multiple of 16 bytes. For results larger than the caches: a third of the memory traffic of a product on a mesh.
+/// Lanes<T, W>::store() with non-temporal stores, sixteen bytes at a time; `p` is aligned to 16 bytes. For results
+/// larger than the caches: a third of the memory traffic of a product on a mesh.
 template <class T, int W>
 CAMBIUM_HF void store_past_caches(T* p, typename Lanes<T, W>::P x) {
 #if defined(__SSE2__) && !defined(CAMBIUM_SCALAR_PACKS_ONLY)

@@ -15,7 +15,7 @@ namespace cambium::sparse {
 constexpr int most_packs = 8;
 
 /// A piece of the width: `packs` packs from column `first` on, the last of which begins at `last` (counted from
-/// `first`). Where the width is no multiple of the pack the last two overlap; both compute the same numbers there.
+/// `first`). If the width is not a multiple of the pack the last two overlap; both compute the same values there.
 struct WidthTile {
   int first = 0, packs = 0, last = 0;
 };
@@ -37,8 +37,8 @@ void with_lanes(std::int64_t width, F&& f) {
   }
 }
 
-/// Tiles of packs of W that cover `width` >= W columns, as equal as can be, none with more than `limit` packs. Where
-/// packs overlap they lie in one tile, so that a tile may add to what is there.
+/// Tiles of packs of W that cover `width` >= W columns, as equal as possible, none with more than `limit` packs.
+/// Overlapping packs are in one tile, so that a tile may add to its output.
 inline std::vector<WidthTile> width_tiles(int width, int w, int limit = most_packs) {
   const int packs = (width + w - 1) / w, tiles = (packs + limit - 1) / limit;
   std::vector<WidthTile> out;

@@ -14,9 +14,9 @@ struct BenchResults {
   ExitCode code = ExitCode::done;
 };
 
-/// Runs them one after the other with their defaults. A bench that fails on every rank loses its own figures only; one
-/// that fails on some ranks leaves the others waiting, and ends the run as any such failure does. With `json`, each
-/// result is logged as one line as soon as it is there, so that a run that is killed has told what it had.
+/// Runs the benches one after the other with their defaults. A bench that fails on every rank loses only its own
+/// figures; one that fails on some ranks leaves the others waiting, and ends the run as any such failure does. With
+/// `json`, each result is logged as one line as soon as it is available, so a killed run has reported what it had.
 BenchResults bench_all(std::span<const Bench> benches, Context& context, bool json);
 
 }  // namespace cambium

@@ -34,7 +34,7 @@ double number_of(const std::string& key, const std::string& value, double least,
   throw InputError(fmt::format("bench compare: {} is '{}'; give a number from {:g} to {:g}", key, value, least, most));
 }
 
-/// The object in the last line of a bench's output; `failed` with what it said where there is none.
+/// The object in the last line of a bench's output; else `failed` with its message.
 nlohmann::json figures_of(const ChildOutput& output) {
   std::istringstream in(output.text);
   std::string last, line;
@@ -72,7 +72,7 @@ bool sound(const nlohmann::json& figures) {
   return !figures.contains("check") || figures["check"].get<std::string>().starts_with("ok");
 }
 
-/// Losses of the new build compared with the old one; empty where nothing.
+/// Benches or checks that the new build lost compared with the old one; empty if none.
 std::string lost(const std::vector<nlohmann::json>& before, const std::vector<nlohmann::json>& after) {
   for (std::size_t k = 0; k < after.size(); ++k) {
     if (before[k].contains("failed")) continue;

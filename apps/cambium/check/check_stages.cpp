@@ -14,7 +14,7 @@ namespace cambium {
 
 namespace {
 
-/// Makes one stage and asks it; its problems are in `check` then.
+/// Constructs and examines one stage; its problems are added to `check`.
 void check_stage(const StagesToCheck& all, std::size_t k, bool tried, Check& check) {
   Context& context = check.context();
   const auto& choice = all.stages[k];
@@ -44,7 +44,7 @@ void throw_if_any(const Check& check, const std::string& deck) {
                           fmt::format("{} problem{} in {}", problems.size(), problems.size() == 1 ? "" : "s", deck));
 }
 
-/// A file where the run would make a folder ends a run at its start. Links are followed.
+/// A file with the name of a folder of the run would end the run at its start. Links are followed.
 void refuse_file_as_folder(const std::string& directory) {
   namespace fs = std::filesystem;
   std::error_code error;

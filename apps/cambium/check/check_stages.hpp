@@ -9,7 +9,7 @@
 
 namespace cambium {
 
-/// The stages of a deck as a check sees them.
+/// The stages of a deck, as input of a check.
 struct StagesToCheck {
   std::string directory;                   ///< of the run
   std::vector<deck::Choice<Task>> stages;  ///< in order
@@ -17,12 +17,12 @@ struct StagesToCheck {
   std::string deck;                        ///< for the count of problems: "deck.yaml"
 };
 
-/// `cambium check`: makes every stage, asks whatever is Checked, and says what it found through the log; runs and
-/// writes nothing. DeckError with all problems.
+/// `cambium check`: constructs every stage, examines whatever is Checked, and logs the findings; runs and writes
+/// nothing. DeckError with all problems.
 void check_stages(const StagesToCheck& stages, Context& context);
 
-/// The same before a run, in silence, of the stages from `first` on: an hour of training is not lost to a stage behind
-/// it. The stages before `first` are only asked what they write. Collective, as check_stages() is.
+/// The same before a run, without log, for the stages from `first` on: an hour of training is not lost to a later
+/// stage. For the stages before `first` only their output files are examined. Collective, as check_stages() is.
 void check_later_stages(const StagesToCheck& stages, std::size_t first, Context& context);
 
 }  // namespace cambium

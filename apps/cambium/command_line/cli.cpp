@@ -44,7 +44,7 @@ std::string joined(int argc, char** argv) {
   return text;
 }
 
-/// Arguments of `report_failure`; looked for among the words, since a command line may be refused before it is read.
+/// Argument of `report_failure`; searched in argv, since a command line may be refused before it is parsed.
 constexpr const char* verbose_flag = "--verbose";
 
 bool has_word(int argc, char** argv, std::string_view word) {
@@ -290,7 +290,7 @@ void add_pages(CLI::App& app, Commands& commands, Given& given, ExitCode& code) 
   });
 }
 
-/// The command line's own pages, made from what is registered in `app` when they are asked for.
+/// The command line's own help pages, generated from `app` on request.
 void add_help_pages(CLI::App& app, Commands& commands, Given& given, const Registry& registry) {
   auto* shells = app.add_subcommand("completion", "a script that completes commands, options, decks and types");
   shells->add_option("shell", given.name, "bash, zsh or fish")->required();

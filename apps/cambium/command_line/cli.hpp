@@ -5,11 +5,11 @@
 
 namespace cambium {
 
-/// Before anything that takes time: a signal that comes while a run starts up stops it in order, too.
+/// Call before anything that takes time: a signal during start-up then stops the run in order, too.
 void listen_early(int argc, char** argv);
 
-/// The whole program but MPI, Kokkos and the list of plugins: parses the command line, runs the command, turns errors
-/// into messages and exit codes. Returns the exit code, the same on every rank.
+/// The entire program except MPI, Kokkos and the list of plugins: parses the command line, runs the command, turns
+/// errors into messages and exit codes. Returns the exit code, the same on every rank.
 int command_line(int argc, char** argv, const std::function<void(Registry&)>& register_plugins);
 
 }  // namespace cambium

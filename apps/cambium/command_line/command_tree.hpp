@@ -12,14 +12,14 @@ namespace cambium {
 
 /// One option or argument of a command, as its help shows it.
 struct CommandWord {
-  std::vector<std::string> flags;  ///< "-o", "--output"; empty for an argument, which has its place
+  std::vector<std::string> flags;  ///< "-o", "--output"; empty for a positional argument
   std::string name;                ///< of an argument: "deck"
   std::string doc;
   bool takes_value = false;  ///< an option that is followed by a value
   bool required = false;
 };
 
-/// A command of the program with what it takes, and the verbs below it.
+/// A command of the program with its arguments and subcommands.
 struct CommandTree {
   std::string name, doc;
   std::vector<CommandWord> words;

@@ -72,7 +72,7 @@ ExitCode Commands::check(const std::string& path, const DeckOptions& options) {
   return check_deck(deck, path, context_);
 }
 
-/// Typed arguments without those of this call alone.
+/// Command-line arguments without those that apply to this call only.
 static std::vector<std::string> sweep_words(const std::string& path, const DeckOptions& options,
                                             const SweepOptions& sweep) {
   std::vector<std::string> words{fs::read_symlink("/proc/self/exe").string(), "sweep", path};
@@ -120,7 +120,7 @@ ExitCode Commands::restart(const std::string& directory, const DeckOptions& opti
   return run_read_deck(read_deck(deck.string(), all, registry_, context_), all, deck.string());
 }
 
-/// On stderr: what list and doc print goes into files.
+/// Warns on stderr: the output of list and doc is redirected to files.
 static void warn_beside(const std::string& text, const Comm& comm) {
   if (comm.root()) std::fprintf(stderr, "warning: %s\n", text.c_str());
 }
@@ -128,7 +128,7 @@ static void warn_beside(const std::string& text, const Comm& comm) {
 void Commands::load_plugins(const std::string& path) {
   if (!path.empty()) {
     std::vector<std::string> named;
-    const deck::Node root = deck::load(path), list = root["plugins"];  // outlive the loop over what is in them
+    const deck::Node root = deck::load(path), list = root["plugins"];  // both must outlive the loop over their contents
     for (const auto& name : list.items()) named.push_back(name.text());
     for (const auto& plugin : cambium::load_plugins(named, registry_, context_.comm))
       if (const auto reason = reason_for_distrust(plugin.path); !reason.empty())

@@ -27,7 +27,7 @@ class Commands {
   ExitCode list(const std::string& word);
   /// Reference of one type, of all types of a kind, or of the types of this name or synonym in any kind.
   ExitCode doc(const std::string& kind, const std::string& name, bool schema);
-  /// `help`: prints what the bench is and which options it takes.
+  /// `help`: prints the description of the bench and its options.
   ExitCode bench(const std::string& name, const std::vector<std::string>& options, bool json, bool help);
   /// Abilities of this build and this machine, and a self-check.
   ExitCode doctor(const DoctorOptions& options);
@@ -36,7 +36,7 @@ class Commands {
   ExitCode report(const std::vector<std::string>& directories, const std::string& page);
   /// `verb`: plot or movie.
   ExitCode pictures(const std::string& verb, const PictureOptions& options);
-  /// Curves of a run while it goes on.
+  /// Live curves of a run.
   ExitCode watch(const WatchOptions& options);
   ExitCode tool(const Command& command, std::vector<std::string> arguments);
   void say(const std::string& text) { log_.info(text); }
@@ -51,7 +51,7 @@ class Commands {
   Context context_;
 };
 
-/// InputError where there is none of this name.
+/// InputError if there is none of this name.
 const Bench& bench_named(const Registry& registry, const std::string& name);
 
 /// Writers that need no plugin: h5md, extxyz.

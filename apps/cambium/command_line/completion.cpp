@@ -37,7 +37,7 @@ std::vector<std::string> kinds_of(const KnownNames& names) {
   return kinds;
 }
 
-/// Names that follow a command as its first argument, where they are names and no files.
+/// Names that can be the first argument of a command; empty if that is a file.
 std::vector<std::string> first_words(const CommandTree& command, const KnownNames& names) {
   std::vector<std::string> words = names_of(command.verbs);
   const auto argument = argument_of(command);

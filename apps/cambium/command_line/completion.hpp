@@ -14,7 +14,7 @@ Argument argument_of(const CommandTree& command);
 std::vector<std::string> flags_of(const CommandTree& command);
 std::vector<std::string> names_of(const std::vector<CommandTree>& verbs);
 
-/// Names that can follow a command as its first argument; empty where that is a file or a folder.
+/// Names that can be the first argument of a command; empty if that is a file or a folder.
 std::vector<std::string> first_words(const CommandTree& command, const KnownNames& names);
 
 /// Text in single quotes. sh and fish both end a quote with ' and take \' outside of one.

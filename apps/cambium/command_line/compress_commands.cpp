@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Where other programs find the filter: beside the program, built or installed. Empty where it is not.
+/// Folder of the filter for other programs: relative to the program, built or installed. Empty if it is not there.
 std::string filter_folder() {
   const fs::path prefix = fs::read_symlink("/proc/self/exe").parent_path().parent_path();
   std::vector<fs::path> folders{prefix / "lib/hdf5", prefix / "lib/cambium/hdf5", prefix / "lib64/cambium/hdf5"};

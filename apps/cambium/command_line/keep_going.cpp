@@ -158,14 +158,14 @@ int status_of(std::vector<std::string> words) {
 std::vector<std::string> start_words(const Supervised& job, int ranks) {
   auto words = job.launcher;
   const auto name = fs::path(words.front()).filename().string();
-  // Open MPI hands variables on to other nodes where it is told to; others do without.
+  // Open MPI passes variables to other nodes only on request; others do so by default.
   if (name == "mpirun" || name == "mpiexec" || name == "orterun")
     words.insert(words.end(), {"-x", node_memory_variable});
   words.insert(words.end(), {"-n", fmt::format("{}", ranks), fs::read_symlink("/proc/self/exe").string()});
   return words;
 }
 
-/// A rank has died, as far as a launcher's status tells. The program's own codes are all below.
+/// True if a rank has died, as far as a launcher's status shows. The program's own codes are all below.
 bool is_loss(int status) { return status > 128; }
 
 int run_ranks(const Supervised& job, const std::string& memory) {

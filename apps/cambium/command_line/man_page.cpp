@@ -7,7 +7,7 @@
 
 namespace cambium {
 
-/// Text as roff prints it: hyphens that can be copied, no line that begins with a command of roff.
+/// Escapes text for roff: hyphens that can be copied, no line that begins with a roff request.
 static std::string roff(std::string_view text) {
   std::string out;
   for (const char c : text) {

@@ -49,7 +49,7 @@ std::vector<std::string> plugin_kinds(const std::string& templates) {
 
 std::string template_of(const std::string& kind, const std::string& templates) {
   const auto kinds = plugin_kinds(templates);
-  if (kind == "model") return template_of("network", templates);  // what earlier versions called it
+  if (kind == "model") return template_of("network", templates);  // former name
   if (std::find(kinds.begin(), kinds.end(), kind) != kinds.end()) return (fs::path(templates) / kind).string();
   throw InputError(fmt::format("there is no template of a plugin of kind '{}'{}", kind, suggestion(kind, kinds)));
 }

@@ -19,7 +19,7 @@ namespace cambium::train {
 
 namespace {
 
-/// A field of the deck that the model was trained by; its array has the field's name where the deck is not known.
+/// A field of the deck by which the model was trained; if the deck is unknown, its array has the field's name.
 Hdf5Dataset::Field trained_field(const ArtifactInfo& info, const std::string& name) {
   Hdf5Dataset::Field out;
   out.name = out.array = name;
@@ -52,7 +52,7 @@ Hdf5Dataset::Params data_params(const AppliedModel& model, const std::string& pa
   return out;
 }
 
-/// Value of --output: one file of either kind; without it both, beside each other, in this folder.
+/// Value of --output: one file of either kind; if empty, both in this folder.
 PredictionPaths paths_of(const std::string& output, const std::string& file, bool table) {
   const std::filesystem::path path(output);
   if (output.empty()) {

@@ -47,7 +47,7 @@ void list_functions(Log& log) {
   for (const auto& f : deck::formula_functions()) log.info(fmt::format("  {:<22}{}", f.call, f.doc));
 }
 
-/// All types of this name, whatever their kind; where there is none, what the word is a synonym of.
+/// All types of this name, of any kind; if there is none, those of which the word is a synonym.
 std::string types_named(const Registry& registry, const std::string& name) {
   std::string found, meant;
   for (const auto& kind : registry.kinds()) {

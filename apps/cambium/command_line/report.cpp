@@ -49,7 +49,7 @@ static void require_run(const std::string& run) {
         "'{}' holds no run: there is no provenance.yaml; give the folder named run.directory in the deck", run));
 }
 
-/// Runs a program of share/cambium/python that writes a page.
+/// Runs a script of share/cambium/python that writes a page.
 static void write_page(const std::string& program, std::vector<std::string> words, const std::string& page) {
   words.insert(words.begin(), {drawing_python(), shared_folder("python") + "/" + program});
   if (!page.empty()) words.insert(words.end(), {"-o", page});

@@ -21,7 +21,7 @@ namespace cambium::doctor {
 
 namespace {
 
-/// True if this MPI takes addresses of a device; nullptr where it does not say.
+/// Describes whether this MPI accepts device addresses; nullptr if unknown.
 const char* device_aware() {
 #if defined(MPIX_CUDA_AWARE_SUPPORT)
   if (MPIX_Query_cuda_support() == 1) return "takes addresses of CUDA devices";
@@ -45,13 +45,13 @@ const char* thread_level() {
                                           : "single";
 }
 
-/// LibTorch is loaded late, from a library beside that of core.
+/// LibTorch is loaded lazily, by a library next to that of core.
 bool has_torch() {
   std::error_code ignored;
   return std::filesystem::exists(std::filesystem::path(core_library_folder()) / "libcambium_torch.so", ignored);
 }
 
-/// Release of the VTK of Python, as "9.1.0"; empty where it has none.
+/// Release of Python's VTK, such as "9.1.0"; empty if it has none.
 std::string vtk_of_python(const Comm& comm) {
   std::string found;
   if (comm.root())
@@ -64,7 +64,7 @@ std::string vtk_of_python(const Comm& comm) {
   return found;
 }
 
-/// Older readers show files of the output 'vtkhdf' empty, or end in them.
+/// Older readers show files of the output 'vtkhdf' empty, or crash on them.
 void judge_vtk(const std::string& release, Findings& findings) {
   int major = 0, minor = 0;
   if (std::sscanf(release.c_str(), "%d.%d", &major, &minor) != 2)

@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// One of the numbers that a deck expects of itself: an entry of its note x-doctor.
+/// A result that a deck expects of itself: an entry of its note x-doctor.
 struct Expectation {
   std::string what;    ///< "damping of a Langmuir wave"
   std::string result;  ///< key of a result, or a column of thermo.csv
@@ -45,7 +45,7 @@ Expectation expectation_in(const deck::Node& note, const std::string& path) {
   return {note["what"].text(), note["result"].text(), number("expected"), number("within"), note["wrong"].text()};
 }
 
-/// A deck with what it expects.
+/// A deck and its expectations.
 struct Trial {
   std::string path, name;
   std::vector<std::string> plugins;
@@ -60,7 +60,7 @@ Trial trial_of(const std::string& path) {
   return out;
 }
 
-/// Decks that came with the program, and those beside libraries of plugins.
+/// Decks shipped with the program, and those next to plugin libraries.
 std::vector<std::string> decks() {
   std::vector<std::string> out;
   for (const auto& name : shipped_names("inputs"))
@@ -79,7 +79,7 @@ std::vector<std::string> fields_of(const std::string& line) {
   return out;
 }
 
-/// For a stage's results, else of the last line of a thermo.csv; none where nothing has the name.
+/// From a stage's results, else from the last line of a thermo.csv; none if neither has the name.
 std::optional<double> result_of(const std::string& run, const std::string& name) {
   std::error_code none;
   for (const auto& stage : fs::directory_iterator(run, none)) {
@@ -97,7 +97,7 @@ std::optional<double> result_of(const std::string& run, const std::string& name)
   return at < values.size() ? parse_number(values[at]) : std::nullopt;
 }
 
-/// Runs a deck in silence. The ranks that do come here together. What went wrong; empty when nothing did.
+/// Runs a deck without output. Called by the ranks that take part. Returns the error; empty if there was none.
 std::string run_silently(const std::string& deck, const std::string& directory, Registry& registry, Comm& comm) {
   try {
     Log silent;
@@ -121,7 +121,7 @@ std::string run_silently(const std::string& deck, const std::string& directory, 
   }
 }
 
-/// Findings of one machine: a line for each expectation, a number or words about why there is none.
+/// Findings of one machine: a line for each expectation, with a value or the reason why there is none.
 std::string found_by(const Trial& trial, const std::string& directory, Registry& registry, Comm& comm) {
   const std::string failed = run_silently(trial.path, directory, registry, comm);
   std::string out;

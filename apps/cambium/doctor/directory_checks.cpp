@@ -51,7 +51,7 @@ void check_seen(const std::string& scratch, const Comm& comm, Findings& findings
   const std::string path = (fs::path(scratch) / "seen").string();
   io::on_root(comm, [&] { io::write_file_atomically(path, "seen"); });
   std::string blind;
-  for (int attempt = 0; attempt < 40; ++attempt) {  // network file systems remember for a while what was not there
+  for (int attempt = 0; attempt < 40; ++attempt) {  // network file systems cache negative lookups for a while
     std::ifstream in(path);
     std::string word;
     blind = in >> word && word == "seen" ? "" : host_name();
@@ -101,7 +101,7 @@ void check_locks(const std::string& scratch, const Machines& machines, const Com
       "two runs may destroy each other's files here: use a directory of its own for each, on another file system");
 }
 
-/// A file with its checksum, as checkpoints are written: whole when it is, and damaged when one bit is.
+/// Checks a file with a checksum, as in checkpoints: sound as written, and damaged after one bit flip.
 void check_seals(const std::string& scratch, const Comm& comm, Findings& findings) {
   const std::string path = (fs::path(scratch) / "sealed.h5").string();
   io::on_root(comm, [&] {

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A folder of this call alone, which goes with it.
+/// Temporary folder of this call, removed by the destructor.
 class Scratch {
  public:
   Scratch(const std::string& directory, const Comm& comm) : comm_(comm) {

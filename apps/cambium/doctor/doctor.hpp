@@ -11,9 +11,9 @@ struct DoctorOptions {
   bool quick = false;           ///< without the simulations
 };
 
-/// Collective: prints what this build can do, where ranks, memory and files are, and the results of checks with known
-/// answers, less than a minute of them. `numerical_failure` (4) when one is wrong. InputError when the directory cannot
-/// be written to.
+/// Collective: prints the features of this build, the layout of ranks, memory and files, and the results of checks with
+/// known answers, which take less than a minute. `numerical_failure` (4) if one is wrong. InputError if the directory
+/// is not writable.
 ExitCode examine_installation(const DoctorOptions& options, Registry& registry, Context& context);
 
 }  // namespace cambium

@@ -6,7 +6,7 @@
 
 namespace cambium::doctor {
 
-/// Outcome of one look.
+/// Outcome of one check.
 enum class Mark {
   fine,
   note,  ///< works, but slower or otherwise than one may think
@@ -19,11 +19,11 @@ class Findings {
   explicit Findings(Log& log) : log_(log) {}
 
   void heading(const std::string& text);
-  /// A fact, judged by nobody.
+  /// Adds a fact without a rating.
   void fact(const std::string& what, const std::string& text);
-  /// `found` says what was expected, too; `remedy` what to do, for all but fine ones.
+  /// `found` includes the expectation; `remedy` is the fix, for all but fine ones.
   void add(Mark mark, const std::string& what, const std::string& found, const std::string& remedy = {});
-  /// Fine, or what is given otherwise.
+  /// Adds a finding that is fine if `good`, else `otherwise`.
   void judge(bool good, Mark otherwise, const std::string& what, const std::string& found, const std::string& remedy) {
     add(good ? Mark::fine : otherwise, what, found, good ? "" : remedy);
   }

@@ -55,7 +55,7 @@ std::vector<std::string> of_machines(const Machines& machines, const Comm& comm,
   return all;
 }
 
-/// "4 machines with 8 ranks", or one line for each where they differ.
+/// "4 machines with 8 ranks", or one line per machine if they differ.
 std::string distinct(const std::vector<std::string>& all) {
   std::vector<std::string> kinds;
   for (const auto& text : all)
@@ -72,7 +72,7 @@ void check_cores(const Machines& machines, const Comm& comm, Findings& findings)
   Cores all = own_cores();
   const int own = count(all);
   machines.here.sum(all);
-  // A card's threads take no cores.
+  // Device threads take no cores.
   const int threads = HostExec().concurrency(), blas = blas_info().threads, ranks = machines.here.size(),
             cores = count(all);
   const bool narrow = machines.here.min(static_cast<double>(own)) < machines.here.max(static_cast<double>(threads));
@@ -105,7 +105,7 @@ void check_memory(const Machines& machines, const Comm& comm, Findings& findings
                  "less than 256 MB a rank is little for a start: take fewer ranks of a machine");
 }
 
-/// Training reduces gradients through memory that the ranks of a machine share, and ranks watch each other by it.
+/// Training reduces gradients through shared memory of a machine, and ranks use it to watch each other.
 void check_shared_memory(const Machines& machines, const Comm& comm, Findings& findings) {
   constexpr std::int64_t bytes = 16 << 20;
   const bool made = SharedMemory::make(machines.here, bytes) != nullptr;

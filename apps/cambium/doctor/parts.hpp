@@ -8,10 +8,10 @@
 /// The parts of the page, in their order. All are collective.
 namespace cambium::doctor {
 
-/// Back ends, libraries, plugins, and where data live.
+/// Back ends, libraries, plugins, and the memory space of data.
 void report_build(const Registry& registry, Context& context, Findings& findings);
 
-/// The ranks of one machine: those that share its memory.
+/// The ranks of one machine, that is, of one shared memory.
 struct Machines {
   explicit Machines(const Comm& comm);
   Comm here;       ///< this machine's ranks
@@ -22,13 +22,13 @@ struct Machines {
 /// Ranks, cores, threads, memory, shared memory and clocks.
 void check_machines(const Machines& machines, Context& context, Findings& findings);
 
-/// Room, speed and locks of the directory of runs, and whether every rank sees it. `scratch` lies in it.
+/// Free space, speed and locks of the directory of runs, and whether every rank sees it. `scratch` is inside it.
 void check_directory(const std::string& scratch, const Machines& machines, Context& context, Findings& findings);
 
-/// Messages, linear algebra, transforms, random numbers against what they must be.
+/// Messages, linear algebra, transforms, random numbers, compared with their exact results.
 void check_numbers(Context& context, Findings& findings);
 
-/// Small simulations by the first one or two ranks of every machine, whose numbers theory knows.
+/// Small simulations by the first one or two ranks of every machine, compared with theory.
 void check_decks(const std::string& scratch, const Machines& machines, Registry& registry, Context& context,
                  Findings& findings);
 

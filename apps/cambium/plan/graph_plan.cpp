@@ -23,7 +23,7 @@ std::vector<LayoutKeys> layouts_for(int ranks) {
   return out;
 }
 
-/// Sums up what every rank does in an epoch.
+/// Sums the work of every rank in an epoch.
 class Epoch {
  public:
   Epoch(const GraphWork& work, const sparse::Csr<double>& turned, std::span<const std::int64_t> first,
@@ -67,7 +67,7 @@ class Epoch {
       computing = std::max({computing, number * multiplied / machine_.memory_bandwidth,
                             2.0 * multiplied / (machine_.peak * machine_.reached_peak)});
       sparse::Words words = load.received;
-      // Predicted are numbers of 8 bytes, dense or beside a column.
+      // The prediction assumes 8-byte values, dense or with a column index.
       words.bytes -= (8 - work_.number_bytes) * (words.dense + words.entries);
       bytes = std::max(bytes, static_cast<double>(words.bytes));
       calls = std::max(calls, words.messages);

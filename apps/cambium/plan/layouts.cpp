@@ -14,7 +14,7 @@ PlannedLayout planned(std::string name, StepSettings settings, const LayoutInput
   return out;
 }
 
-/// A preset's name, or the levels that each part is divided over.
+/// Name of a preset, or the levels over which each part is sharded.
 static std::string name_of(int weights, int gradients, int states, const std::vector<Mesh::Level>& levels) {
   const int all = static_cast<int>(levels.size());
   if (states == 0) return "ddp";
@@ -28,7 +28,7 @@ static std::string name_of(int weights, int gradients, int states, const std::ve
   return fmt::format("{}/{}/{}", level(weights), level(gradients), level(states));
 }
 
-/// Those of `as` where they have a meaning: level by level from the innermost, the last one's for all that follow.
+/// Codecs of `as` that apply: level by level from the innermost, the last one's for all further levels.
 static Codecs codecs_of(const StepSettings& as, const Partition& partition) {
   Codecs out;
   for (std::size_t k = 0; k < partition.levels.size(); ++k) {

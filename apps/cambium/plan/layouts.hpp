@@ -3,9 +3,9 @@
 
 namespace cambium::train {
 
-/// One way to divide a model, with what it needs.
+/// One layout of a model and its requirements.
 struct PlannedLayout {
-  std::string name;  ///< of a preset where it is one
+  std::string name;  ///< of a preset if it is one
   StepSettings settings;
   StepPlan plan;
   StepTime time;

@@ -122,7 +122,7 @@ std::vector<Machine::Filled> Machine::filled_by(int ranks) const {
 }
 
 namespace {
-/// Share of the slowest crossed link that a collective takes, and the latency of the outermost level crossed.
+/// Time of a collective on the slowest crossed link, and the latency of the outermost level crossed.
 struct Crossed {
   double ring = 0.0, tree = 0.0, direct = 0.0;  ///< s on the link, by pattern
   double latency = 0.0;                         ///< s
@@ -138,7 +138,7 @@ Crossed crossed_links(double bytes, std::int64_t ranks, std::int64_t stride, con
     const std::int64_t members = std::clamp<std::int64_t>(unit / stride, 1, ranks);  // of one group, in one unit
     const std::int64_t span = level.size && k + 1 < machine.levels.size() ? unit * *level.size : ranks * stride;
     if (ranks > members && span > stride) {  // else another level joins the members
-      const auto groups = static_cast<double>(std::max<std::int64_t>(1, unit / members));  // that share the unit's link
+      const auto groups = static_cast<double>(std::max<std::int64_t>(1, unit / members));  // sharing the unit's link
       const double group_seconds = bytes * groups / (machine.reached_links * level.bandwidth);
       const auto senders = static_cast<double>(members);
       const auto joined = std::max<std::int64_t>(1, std::min(ranks, span / stride) / members);  // units of this level

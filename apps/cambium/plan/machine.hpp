@@ -9,7 +9,7 @@
 
 namespace cambium {
 
-/// A computer as `cambium plan` sees it: devices, one rank on each, joined level by level.
+/// Model of a computer for `cambium plan`: devices, one rank on each, joined level by level.
 struct Machine {
   struct Level {
     std::string name;
@@ -23,7 +23,7 @@ struct Machine {
   double peak_double = 0.0;       ///< the same in double precision; 0 when not known
   double memory = 0.0;            ///< B of a device
   double memory_bandwidth = 0.0;  ///< B/s
-  double coding = 0.0;            ///< B/s of float32 that a device encodes or decodes; 0 when not known: left out
+  double coding = 0.0;            ///< B/s of float32 that a device encodes or decodes; 0 if unknown: ignored
   double reached_peak = 0.4, reached_links = 0.8;
   std::vector<Level> levels;
   static void describe(deck::Describe<Machine>& d);
@@ -33,7 +33,7 @@ struct Machine {
     std::string name;
     int ranks = 1;
   };
-  /// The levels that this many ranks fill, the innermost first. InputError when they do not come out even.
+  /// The levels filled by this many ranks, the innermost first. InputError if the division is uneven.
   std::vector<Filled> filled_by(int ranks) const;
   /// Devices of one node: those that the level called node joins, else those below the last level.
   int ranks_per_node() const;
@@ -43,9 +43,8 @@ struct Machine {
 /// everything that is wrong with it.
 Machine load_machine(const std::string& path, const Comm& comm);
 
-/// How messages of a collective travel. ring_or_tree: in a ring (every rank passes the whole amount on to its
-/// neighbour) or by recursive doubling, whichever is faster for its size; direct: every rank sends each other one its
-/// part.
+/// Algorithm of a collective. ring_or_tree: in a ring (every rank passes the entire amount on to its neighbour) or by
+/// recursive doubling, whichever is faster for its size; direct: every rank sends each other one its part.
 enum class Pattern { ring_or_tree, direct };
 
 /// Seconds of `calls` collectives in which each of `ranks` ranks, `stride` apart, sends `bytes` altogether, while all

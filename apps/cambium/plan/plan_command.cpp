@@ -35,7 +35,7 @@ struct Options {
 
 bool can_be_planned(const deck::Choice<Task>& stage) { return stage.type == "train" || stage.type == "simulate"; }
 
-/// Number (from 0) of the stage that was asked for, else of the first that can be planned.
+/// Index (from 0) of the requested stage, else of the first that can be planned.
 std::size_t stage_of(const ReadDeck& deck, const Options& options) {
   const auto& stages = deck.deck.stages;
   if (options.stage) {
@@ -58,10 +58,10 @@ std::size_t stage_of(const ReadDeck& deck, const Options& options) {
 
 struct Planned {
   PlannedModel model;
-  std::optional<GraphWork> graph;  ///< of a network that computes whole graphs
+  std::optional<GraphWork> graph;  ///< of a network that computes full graphs
 };
 
-/// The network learns its sizes from the data; no weight is made.
+/// The network infers its sizes from the data; no weight is allocated.
 Planned model_of(const Train::Params& params, const deck::Choice<Dataset>& dataset, const Registry& registry,
                  Context& context) {
   const auto network = registry.make<Network>(params.network, context);
@@ -72,7 +72,7 @@ Planned model_of(const Train::Params& params, const deck::Choice<Dataset>& datas
   Planned out{{network->parameters(), network->modules(), network->dtype(), optimizer->states(network->dtype()),
                optimizer->elementwise(), static_cast<std::int64_t>(network->terms().size())},
               {}};
-  if (params.average) out.model.states.push_back({"average", network->dtype()});  // it lies where the states do
+  if (params.average) out.model.states.push_back({"average", network->dtype()});  // stored with the optimizer states
   if (const WorksOnGraph* graph = network->traits().graph) out.graph = graph->graph_work();
   return out;
 }

@@ -58,7 +58,7 @@ void add_messages(const PlannedRanks& p, const Machine& machine, std::vector<std
                               1e-3 * m.sent, 1e-3 * m.received, seconds_of_one(m, p.ranks, machine)));
 }
 
-/// The last number tried before efficiency falls below what is sensible, and what ends it.
+/// The last number of ranks tried before the efficiency drops below the threshold, and the limiting cause.
 void add_sensible(const SimulationPlan& plan, const Machine& machine, std::vector<std::string>& out) {
   const PlannedRanks* last = nullptr;
   const PlannedRanks* next = nullptr;

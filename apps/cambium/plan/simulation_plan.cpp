@@ -61,7 +61,7 @@ SimulationPlan plan_simulation(const Simulate::Params& params, const std::string
                     out.summary, out.item));
   const double alone = seconds_of(whole, question.rate, 1, machine).work;
   for (int ranks : question.ranks) {
-    machine.filled_by(ranks);  // refuses what does not come out even
+    machine.filled_by(ranks);  // refuses uneven numbers
     out.plans.push_back(planned(ranks, *cost, alone, question, machine));
   }
   if (std::all_of(out.plans.begin(), out.plans.end(), [](const auto& p) { return !p.refused.empty(); }))

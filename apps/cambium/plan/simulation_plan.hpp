@@ -11,7 +11,7 @@ namespace cambium {
 /// A stage `simulate` on one number of ranks.
 struct PlannedRanks {
   int ranks = 1;
-  std::string refused;  ///< why the problem cannot be divided so; the rest is empty then
+  std::string refused;  ///< why the problem cannot be divided in this way; the rest is then empty
   StepCost cost;
   StepSeconds time;
   double efficiency = 0.0;  ///< time of the work on one device, over that of all devices here
@@ -30,7 +30,7 @@ struct SimulationPlan {
   double items = 0.0;
   SimulationQuestion asked;
   std::vector<PlannedRanks> plans;
-  std::vector<PlannedRanks> tried;  ///< powers of two as far as the problem can be divided, without `weak`
+  std::vector<PlannedRanks> tried;  ///< powers of two for which the problem can be divided, without `weak`
 };
 
 /// Efficiency from which a number of ranks is called sensible.

@@ -45,7 +45,7 @@ void add(StepPlan& plan, Exchange exchange) {
   plan.exchanges.push_back(std::move(exchange));
 }
 
-/// Ordered mode on a number of ranks that is no power of two.
+/// Ordered mode on a number of ranks that is not a power of two.
 bool sends_nodes(const StepSettings& settings) {
   return settings.reduce.mode == ReduceParams::Mode::ordered &&
          !std::has_single_bit(static_cast<std::uint64_t>(settings.ranks));
@@ -62,7 +62,7 @@ std::int64_t nodes_sent(const StepSettings& settings, std::int64_t k, std::int64
   return std::ssize(nodes_of(std::min(all, k * run), std::min(all, (k + 1) * run)));
 }
 
-/// The step of DividedWeights (core/train/weights/divided).
+/// Plan of a step with sharded weights (DividedWeights, core/train/weights/divided).
 class Divided {
  public:
   Divided(const PlannedModel& model, const StepSettings& settings, const WireBits& bits)
@@ -91,8 +91,8 @@ class Divided {
       else
         small_ += n;
     }
-    // One module's weights and gradient, one gradient and its parts under way, in the network's and the kept precision,
-    // and the weights that are gathered ahead; the sums of slices of ordered mode come on top.
+    // One module's weights and gradient, one gradient and its parts in flight, in the network's and the stored
+    // precision, and the prefetched weights; sums of slices in ordered mode are added to that.
     const std::int64_t real = size_of(model_.dtype);
     out_.in_use = (largest + small_) * (2 * real + (kept_ == real ? 2 : 4) * kept_);
     out_.prefetch = part_.weights > 0 && part_.prefetch && overlap_;
@@ -187,7 +187,7 @@ class Divided {
   StepPlan out_;
 };
 
-/// Whole gradients on every rank (core/train/reduce).
+/// Plan with replicated gradients (core/train/reduce).
 StepPlan plan_whole(const PlannedModel& model, const StepSettings& settings) {
   using Mode = ReduceParams::Mode;
   StepPlan plan;

@@ -22,7 +22,7 @@ struct PlannedModel {
   std::int64_t count() const;
 };
 
-/// How a step is computed, as the train stage says it. Without a partition whole models are reduced.
+/// Settings of a step, as in the train stage. Without a partition, gradients of replicated models are reduced.
 struct StepSettings {
   ReduceParams reduce;
   int accumulate = 1;
@@ -30,13 +30,13 @@ struct StepSettings {
   int ranks = 1;
 };
 
-/// Bits per number in which parts travel; 0 for as they are kept. For published schemes with codecs that are not those
-/// of Partition::codecs.
+/// Bits per value in messages; 0 for the stored precision. For published schemes whose codecs are not among those of
+/// Partition::codecs.
 struct WireBits {
   double weights = 0.0;              ///< gathered forward and backward
   double update = 0.0;               ///< new weights
   std::vector<double> gradients;     ///< by level
-  Pattern reduce = Pattern::direct;  ///< of the reduce-scatter: here every rank sends each other one its part
+  Pattern reduce = Pattern::direct;  ///< of the reduce-scatter; direct: every rank sends each other one its part
 };
 
 enum class Phase {
@@ -44,7 +44,7 @@ enum class Phase {
   backward,
   reduce,
   after
-};  ///< reduce: while the backward pass goes on; after: when it is done
+};  ///< reduce: concurrent with the backward pass; after: when it is done
 
 /// One kind of message of a step.
 struct Exchange {
@@ -53,18 +53,18 @@ struct Exchange {
   Pattern pattern = Pattern::ring_or_tree;
   std::int64_t calls = 0;
   double bytes = 0.0;  ///< as Traffic counts them, per rank and step
-  double sent = 0.0;   ///< what a rank sends
+  double sent = 0.0;   ///< sent by a rank
   std::int64_t ranks = 1, stride = 1;
-  std::int64_t coded = 0;  ///< numbers that a rank encodes or decodes for it
+  std::int64_t coded = 0;  ///< values that a rank encodes or decodes for it
 };
 
 /// One step of one rank.
 struct StepPlan {
   std::vector<Exchange> exchanges;
-  std::int64_t weights = 0, gradients = 0, states = 0;  ///< B held for the whole run
+  std::int64_t weights = 0, gradients = 0, states = 0;  ///< B held for the entire run
   std::int64_t in_use = 0;                              ///< B of modules in use and of messages, at most
   std::int64_t own_elements = 0;                        ///< that this rank's optimizer steps
-  std::int64_t update_bytes = 0;                        ///< B that the optimizer moves between memory and processor
+  std::int64_t update_bytes = 0;                        ///< B that the optimizer moves between memory and CPU or device
   int slices = 1;                                       ///< passes per step
   bool prefetch = false;                                ///< weights are gathered while the module before computes
   std::int64_t held() const { return weights + gradients + states; }

@@ -8,7 +8,7 @@ namespace cambium {
 
 namespace {
 
-/// Rounds of a tree over so many.
+/// Rounds of a tree over this many members.
 double rounds(int members) { return std::bit_width(static_cast<unsigned>(members) - 1u); }
 
 double work_of(const StepCost& cost, double rate, const Machine& machine) {
@@ -18,8 +18,8 @@ double work_of(const StepCost& cost, double rate, const Machine& machine) {
   return std::max(moving, cost.operations / (machine.peak_double * machine.reached_peak));
 }
 
-/// For what a rank sends to neighbours: the share that leaves a unit of so many ranks in a row, of a grid whose last
-/// dimension they follow.
+/// Fraction of the messages to neighbours that leave a unit of `unit` consecutive ranks, in a grid whose last dimension
+/// varies fastest with the rank.
 double leaving(int unit, int dimensions) { return 1.0 - (1.0 - 1.0 / unit) / dimensions; }
 
 double neighbour_seconds(const StepMessages& m, const Machine& machine, const std::vector<Machine::Filled>& levels) {
@@ -45,7 +45,7 @@ double collective_seconds(const StepMessages& m, const Machine& machine, const s
     const double bandwidth = machine.reached_links * link.bandwidth, n = rounds(levels[k].ranks);
     if (levels[k].ranks > 1) {
       seconds += m.rounds * n * link.latency;
-      // Doubling of the whole, or halving and doubling; a gather brings each rank of a unit its own copy.
+      // Doubling of the full message, or halving and doubling; a gather brings each rank of a unit its own copy.
       seconds += gathers ? m.received * unit / bandwidth : std::min(n, 2.0) * m.sent / bandwidth;
     }
     unit *= levels[k].ranks;

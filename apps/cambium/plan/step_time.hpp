@@ -6,9 +6,9 @@ namespace cambium::train {
 /// Seconds of one step by phase.
 struct StepTime {
   double forward = 0.0, backward = 0.0;  ///< computing
-  double gather = 0.0;                   ///< of weights, forward and backward, what computing does not hide
+  double gather = 0.0;                   ///< of weights, forward and backward, not hidden by computing
   double reduce = 0.0;                   ///< of gradients
-  double exposed = 0.0;                  ///< of `reduce`, what the backward pass does not hide
+  double exposed = 0.0;                  ///< of `reduce`, not hidden by the backward pass
   double update = 0.0;                   ///< exchanges after the optimizer's step, and gathering of gradients
   double optimizer = 0.0;
   double coding = 0.0;  ///< of messages in few bits
@@ -16,10 +16,10 @@ struct StepTime {
   double waited() const { return gather + exposed + update; }
 };
 
-/// A step in which each rank does `operations` floating-point operations, a third of them forward. Computing takes its
-/// share of the peak, the optimizer moves its memory once. Weights that are gathered ahead are hidden behind computing
-/// but for the first module's. What can travel while the backward pass goes on is hidden behind it, but for its last
-/// message.
+/// A step in which each rank does `operations` floating-point operations, a third of them forward. Computing reaches
+/// its fraction of the peak, the optimizer moves its memory once. Prefetched weights are overlapped with computing,
+/// except the first module's. Messages that can be sent during the backward pass are overlapped with it, except the
+/// last one.
 StepTime time_of(const StepPlan& plan, double operations, const Machine& machine);
 
 }  // namespace cambium::train

@@ -9,10 +9,10 @@
 namespace cambium::train {
 
 /// The data that a deck's earlier stages write for a training, made at the deck's test size (its x-test notes) in a
-/// temporary folder, which goes with this object. A plan asks such data for nothing but the shapes of samples.
+/// temporary folder, which is removed with this object. A plan uses only the shapes of its samples.
 class TrialData {
  public:
-  /// Runs the stages before number `stage` (from 0). Collective. InputError where they cannot run.
+  /// Runs the stages before index `stage` (from 0). Collective. InputError if they cannot run.
   TrialData(const std::string& deck, const DeckOptions& options, std::size_t stage, Registry& registry,
             Context& context);
   ~TrialData();
@@ -21,7 +21,7 @@ class TrialData {
 
   /// The deck as it was written, its run directory the temporary folder.
   const ReadDeck& deck() const { return full_; }
-  /// The same with its notes for tests put in: ranges of samples fit the data that were made.
+  /// The same with its test notes applied: ranges of samples fit the generated data.
   const ReadDeck& small() const { return small_; }
 
  private:

@@ -16,8 +16,8 @@ namespace cambium {
 
 namespace {
 
-/// oneDNN's product of float matrices, through its C interface (dnnl.h), looked for when it is asked for: no build
-/// needs it.
+/// oneDNN's product of float matrices, through its C interface (dnnl.h), loaded at run time on request: not a build
+/// dependency.
 class OneDnn {
  public:
   OneDnn() {

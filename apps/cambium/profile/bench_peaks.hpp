@@ -3,7 +3,7 @@
 
 namespace cambium {
 
-/// The roofs that a profile compares with, anew, beside oneDNN's product where that library is installed.
+/// Measures the peaks used by profiles again, together with oneDNN's matrix product if that library is installed.
 Bench bench_peaks();
 
 }  // namespace cambium

@@ -47,7 +47,7 @@ double network_rate(const Comm& comm) {
   return best(4, turn);
 }
 
-/// 0 where the folder takes no file.
+/// 0 if the folder is not writable.
 double file_rate(const std::string& folder) {
   const std::string text(file_bytes, 'c'), path = (fs::path(folder) / ".peak").string();
   double rate = 0.0;
@@ -90,7 +90,7 @@ void store(const std::string& key, const std::vector<double>& values) {
   all[key] = values;
   try {
     io::write_file_atomically(path, all.dump(1));
-  } catch (const InputError&) {  // measured anew next time
+  } catch (const InputError&) {  // measured again next time
   }
 }
 

@@ -15,7 +15,7 @@ constexpr std::size_t longest_rows = 12;
 /// Sums over some rows.
 struct Sum {
   double calls = 0.0, seconds = 0.0, flops = 0.0, bytes = 0.0;
-  double counted = 0.0, floor = 0.0;  ///< seconds of rows with amounts, and what these take at the peaks
+  double counted = 0.0, floor = 0.0;  ///< seconds of rows with amounts, and their minimum time at the peaks
 };
 
 void add(Sum& sum, const Recorder::Row& row, const Peaks& peaks) {
@@ -33,7 +33,7 @@ std::string rate(double amount, double seconds) {
   return amount > 0.0 && seconds > 0.0 ? fmt::format("{:.3g}", 1e-9 * amount / seconds) : "-";
 }
 
-/// Messages wait for others, so that their share says less than that of other classes.
+/// Messages include waiting for others, so their fraction is less meaningful than that of other classes.
 std::string share_of_roof(const Sum& sum) {
   return sum.counted > 0.0 && sum.floor > 0.0 ? fmt::format("{:.0f}", std::min(999.0, 100.0 * sum.floor / sum.counted))
                                               : "-";

@@ -60,7 +60,7 @@ Bound one_of(const std::vector<std::string>& names) {
           },
           join(names, " or ")};
 }
-/// Anything that has a length, of this one where it is given.
+/// Any list or string, of this length if given.
 Bound list(std::optional<std::size_t> length) {
   return {[=](const Json& v) {
             const bool has_length = v.is_array() || v.is_object() || v.is_string();
@@ -127,7 +127,7 @@ Benchmark oc20() {
           {"eval_error", 0.036, true}};
 }
 
-/// Data, network, loss and optimizer of OpenFold, all of which the division closed fixes.
+/// Keys of data, network, loss and optimizer of OpenFold, all of which are fixed in the closed division.
 std::vector<KeyRule> keys_of_openfold() {
   return {{"global_batch_size", above(0.0)},
           {"target_avg_lddt_ca_value", equal(0.8)},

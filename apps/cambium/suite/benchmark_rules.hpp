@@ -13,7 +13,7 @@ struct Bound {
   std::string words;
 };
 
-/// One key of a log. A needed key stands exactly once, or several times with equal values; others may be absent.
+/// One key of a log. A required key occurs exactly once, or several times with equal values; others may be absent.
 struct KeyRule {
   std::string key;
   Bound bound;
@@ -38,7 +38,7 @@ struct Benchmark {
 };
 
 const std::vector<Benchmark>& benchmarks();
-/// Null for a name that is none.
+/// Null for an unknown name.
 const Benchmark* benchmark_named(const std::string& name);
 /// Keys of the division closed that every benchmark has.
 const std::vector<KeyRule>& keys_of_closed();

@@ -22,7 +22,7 @@ namespace {
 /// Marks of a number that JSON has no word for, while a line is parsed.
 const std::string nan_mark = "<NaN>", infinity_mark = "<Infinity>", minus_mark = "<-Infinity>";
 
-/// Bare NaN and Infinity outside of strings, which Python's writers put there, as marked strings.
+/// Replaces bare NaN and Infinity outside of strings, as written by Python, by marked strings.
 std::string with_marks(const std::string& text) {
   std::string out;
   bool quoted = false;
@@ -41,7 +41,7 @@ std::string with_marks(const std::string& text) {
   return out;
 }
 
-/// Bytes of Latin-1 as UTF-8, for lines that are no UTF-8.
+/// Converts Latin-1 to UTF-8, for lines that are not UTF-8.
 std::string from_latin1(const std::string& text) {
   std::string out;
   for (const char c : text) {
@@ -52,7 +52,7 @@ std::string from_latin1(const std::string& text) {
   return out;
 }
 
-/// The object of a line; discarded where it is none.
+/// The JSON object of a line; discarded if it is none.
 Json object_of(const std::string& text) {
   const Json plain = Json::parse(text, nullptr, false);
   if (!plain.is_discarded()) return plain;

@@ -14,9 +14,9 @@ struct MlLine {
   nlohmann::json value, metadata;
 };
 
-/// Something that a rule says of a log.
+/// Result of a rule for a log.
 struct Finding {
-  int line = 0;  ///< 0: of the log as a whole
+  int line = 0;  ///< 0: for the entire log
   std::string text;
   bool fails = true;  ///< false: a warning
 };
@@ -24,17 +24,17 @@ struct Finding {
 struct MlLogFile {
   std::string path;
   std::vector<MlLine> lines;
-  std::vector<Finding> findings;  ///< lines that are none
+  std::vector<Finding> findings;  ///< malformed lines
 
   std::vector<const MlLine*> all(const std::string& key) const;
   /// The first of this key; null when there is none.
   const MlLine* first(const std::string& key) const;
   const MlLine* last(const std::string& key) const;
-  /// True when run_stop says so.
+  /// True if run_stop reports success.
   bool success() const;
 };
 
-/// Takes the lines with `:::MLLOG` out of a text, wherever it stands in them.
+/// Extracts the lines with `:::MLLOG` from a text; the mark may be anywhere in a line.
 MlLogFile mllog_of(const std::string& text, const std::string& path = "");
 /// InputError when the file cannot be read.
 MlLogFile read_mllog(const std::string& path);

@@ -11,7 +11,7 @@ using Json = nlohmann::json;
 
 namespace {
 
-/// Rows of rank 0 in the profile of the first stage beside a log that takes gradients; null where there is none.
+/// Rows of rank 0 in the profile of the first training stage in the folder of `log`; null if there is none.
 Json rows_beside(const std::string& log) {
   std::error_code ignored;
   std::vector<fs::path> found;

@@ -18,12 +18,12 @@ struct ReferencePoint {
   bool pruned = false;
 };
 
-/// The least mean of `runs` runs that a one-sided t test with pooled deviation (5 %, samples of n_ref and runs - 2)
-/// does not call faster than the reference; found by halving to 1e-4, as the published rule says.
+/// The least mean of `runs` runs for which a one-sided t test with pooled standard deviation (5 %, samples of n_ref and
+/// runs - 2) does not reject that it is as slow as the reference; found by bisection to 1e-4, as in the published rule.
 double least_acceptable_mean(double mean, double deviation, std::int64_t n_ref, int runs);
 
-/// Statistics of the points of a benchmark whose score takes `runs` runs, in rising order of batch; pruned are batches
-/// smaller than that of the fastest mean, and points slower than the line through their neighbours.
+/// Statistics of the points of a benchmark whose score takes `runs` runs, in ascending order of batch; pruned are
+/// batches smaller than that of the fastest mean, and points slower than the line through their neighbours.
 std::vector<ReferencePoint> reference_points(std::vector<ReferencePoint> points, int runs);
 /// The same from a published file (JSON). InputError when it cannot be read or has another form.
 std::vector<ReferencePoint> read_reference_points(const std::string& path, int runs);

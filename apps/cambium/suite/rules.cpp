@@ -71,7 +71,7 @@ void require_beside(const MlLogFile& log, const std::string& key, const char* na
       out.push_back({line->line, fmt::format("{} has no {} in its metadata", key, name)});
 }
 
-/// Intervals begun and ended by the lines so far; keys are looked at in the order of the log.
+/// Intervals begun and ended by the lines so far; keys are checked in the order of the log.
 class Order {
  public:
   explicit Order(Findings& out) : out_(out) {}
@@ -126,7 +126,8 @@ void warn_of_times(const MlLogFile& log, Findings& out) {
         {stop->line, fmt::format("status of run_stop is {}; success or aborted is usual", status.dump()), false});
 }
 
-/// Intervals that do not open and close in turn: the checker allows them. One left open by the end of the run is none.
+/// Warns of intervals that do not open and close alternately: the checker allows them. One left open at the end of the
+/// run is allowed.
 void warn_of_pairs(const MlLogFile& log, const std::string& what, Findings& out) {
   const MlLine* open = nullptr;
   for (const MlLine& line : log.lines) {

@@ -30,7 +30,7 @@ struct Given {
   bool json = false;
 };
 
-/// A run directory stands for its log.
+/// Path of a log; for a run directory, that of its log.
 std::string log_path(const std::string& given) {
   const std::filesystem::path path = given;
   return std::filesystem::is_directory(path) ? (path / "log.txt").string() : given;
@@ -66,7 +66,7 @@ bool report_score(const Score& score, Json& out, Log& say) {
   return score.problems.empty();
 }
 
-/// Epochs to the target beside those of the reference.
+/// Reports epochs to the target, compared with the reference.
 bool report_convergence(const Score& score, const Given& given, Json& out, Log& say) {
   const int runs = given.runs > 0 ? given.runs : runs_of(score.benchmark);
   if (runs < 3)
@@ -158,7 +158,7 @@ CLI::App* add_verb(CLI::App& app, const char* name, const char* doc, const char*
   return verb;
 }
 
-/// The verb `run`: what it was asked for is in `asked`.
+/// The verb `run`: its arguments are stored in `asked`.
 CLI::App* add_run(CLI::App& app, SuiteRun& asked, Given& given) {
   auto* verb = app.add_subcommand(
       "run", "data once, then trainings over seeds, batches and ranks, and their report; goes on where it was stopped");

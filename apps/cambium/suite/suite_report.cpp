@@ -73,7 +73,7 @@ std::string cost_text(const std::vector<SetSummary>& all, const SetSummary& s) {
   return fmt::format("{:.2f}", *s.score.seconds / *first->score.seconds);
 }
 
-/// The last two columns of a phase: share of its roof and which one, and how much of its time is counted.
+/// The last two columns of a phase: fraction of its roofline and binding kind, and the counted fraction of its time.
 std::string roof_text(const SetSummary& s, const std::string& phase) {
   if (s.roofs.empty()) return "";
   const auto found = s.roofs.find(phase);
@@ -103,7 +103,7 @@ std::string phase_table(const SetSummary& s) {
   return out;
 }
 
-/// Only where no log breaks a rule: that they keep them.
+/// States that the rules are kept, if no log breaks one.
 std::string rules_text(const std::vector<SetSummary>& summaries) {
   std::size_t logs = 0;
   int against = 0;

@@ -9,10 +9,10 @@
 
 namespace cambium::train {
 
-/// Runs of one benchmark with one batch on one number of ranks: what a score is of.
+/// Runs of one benchmark with one batch on one number of ranks: the basis of a score.
 struct RunSet {
   std::string benchmark;
-  std::int64_t batch = 0, ranks = 0;  ///< 0: the logs do not say
+  std::int64_t batch = 0, ranks = 0;  ///< 0: not in the logs
   std::vector<MlLogFile> logs;
 };
 
@@ -24,13 +24,13 @@ struct PhaseRoof {
   double seconds = 0.0, counted = 0.0;  ///< s of all its rows, and of those whose operations or bytes are known
   std::map<std::string, double> roofs;  ///< s that these would take at the peaks, by what binds them: matrix, vector,
                                         ///< memory, messages, files
-  /// Share of its roof that the counted part reaches; above 1 where data stay in caches.
+  /// Fraction of its roofline that the counted part reaches; above 1 if data stay in caches.
   double share() const;
-  /// Kind that most of its roof's time belongs to. empty where nothing is counted.
+  /// Kind that accounts for most of its roofline time. Empty if nothing is counted.
   std::string binding() const;
 };
-/// By phase; what a profile has outside of sections is "staging". Adds the profile.json of the stage beside `log` that
-/// trains, if there is one.
+/// By phase; time of a profile outside of sections is "staging". Adds the profile.json of the training stage in the
+/// folder of `log`, if there is one.
 void add_phase_roofs(const MlLogFile& log, std::map<std::string, PhaseRoof>& out);
 
 /// Cost of a set.
@@ -46,10 +46,10 @@ struct SetSummary {
   /// run_start (init_start to init_stop) as "staging".
   std::vector<std::pair<std::string, double>> phases;
   std::map<std::string, PhaseRoof> roofs;  ///< of those with a profile
-  /// Share of the wall time that the phases after run_start explain; 0 where the logs name none.
+  /// Fraction of the wall time covered by the phases after run_start; 0 if the logs name none.
   double explained() const;
   /// The same in four parts, staging included: "staging" (before the run, and waits for data), "communication",
-  /// "evaluation" and "computing", which is all else.
+  /// "evaluation" and "computing", which is the rest.
   std::vector<std::pair<std::string, double>> split() const;
 };
 SetSummary summary_of(RunSet set, int asked = 0);

@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The stage that is measured; none where no stage train has a submission.
+/// The stage to be measured; none if no stage train has a submission.
 std::optional<std::size_t> measured_stage(const deck::Node& root) {
   for (std::size_t k = 0; k < root["stages"].items().size(); ++k)
     if (root["stages"][k]["train"]["submission"].is_map()) return k;
@@ -57,7 +57,7 @@ std::string replaced(std::string text, const std::string& word, const std::strin
   return text;
 }
 
-/// InputError where a folder holds data of another deck, which are not those that the training would be told of.
+/// InputError if a folder holds data of another deck than that of the training.
 void require_same_data(const std::string& data, const std::string& resolved) {
   const auto plain = [](const deck::Node& root) {
     return root.with("run", root["run"].without([](const auto& key) { return key == "walltime"; }));
@@ -71,7 +71,7 @@ void require_same_data(const std::string& data, const std::string& resolved) {
                   data, all[0].path, all[0].from, all[0].to));
 }
 
-/// One benchmark: its deck, divided into what comes before the training and the training.
+/// One benchmark: its deck, split into the stages before the training and the training.
 class Measured {
  public:
   Measured(const std::string& path, const SuiteRun& asked, Registry& registry, Context& context)
@@ -117,7 +117,7 @@ class Measured {
     return run_stages(deck, program_run(path_), own);
   }
 
-  /// Runs of `ranks` ranks each; 0: as many as go into the number of runs.
+  /// Runs of `ranks` ranks each; 0: the ranks are divided by the number of runs.
   ExitCode train(int ranks, std::vector<std::string>& folders) {
     const std::string name = ranks > 0 ? fmt::format("train_{}", ranks) : "train";
     const std::string directory = (folder_ / name).string(), deck = directory + ".yaml";
@@ -139,7 +139,7 @@ class Measured {
   }
 
  private:
-  /// Overrides of what lies behind the training are lost without a word otherwise.
+  /// Overrides of stages after the training would otherwise be ignored silently.
   void require_overrides() const {
     for (const auto& text : asked_.deck.overrides) {
       int stage = 0;
@@ -151,7 +151,7 @@ class Measured {
     }
   }
 
-  /// The training alone; what earlier stages wrote is named where it lies.
+  /// Deck of the training only; output of earlier stages is referred to by its path.
   std::string deck_of_training(const std::string& directory) const {
     const auto train = deck::Node::list({root_["stages"][stage_]});
     auto root =

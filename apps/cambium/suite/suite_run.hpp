@@ -17,14 +17,14 @@ struct SuiteRun {
   std::string into = "runs/suite";    ///< a folder for each benchmark comes here
 };
 
-/// Decks of benchmarks that came with the program: those whose stage train has a submission to `what`, or to any
-/// benchmark of the rules where it is mlperf_hpc. `what` itself where it is a deck. Collective. InputError where there
-/// is none, and where a deck has no submission.
+/// Decks of benchmarks shipped with the program: those whose stage train has a submission to `what`, or to any
+/// benchmark of the rules if it is mlperf_hpc. `what` itself if it is a deck. Collective. InputError if there is none,
+/// and if a deck has no submission.
 std::vector<std::string> benchmark_decks(const std::string& what, const Comm& comm);
 
-/// For each deck the stages before the training once, which is staging and stands in no score; then the training as a
-/// sweep over seeds, batches and numbers of ranks. Goes on where an earlier call was stopped. Adds the folders of the
-/// runs to `folders`. Collective. The exit code of run_sweep.
+/// For each deck, runs the stages before the training once, as staging, which is not part of any score; then the
+/// training as a sweep over seeds, batches and numbers of ranks. Resumes an earlier call that was stopped. Adds the
+/// folders of the runs to `folders`. Collective. The exit code of run_sweep.
 ExitCode run_suite(const SuiteRun& asked, Registry& registry, Context& context, std::vector<std::string>& folders);
 
 }  // namespace cambium::train

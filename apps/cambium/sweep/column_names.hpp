@@ -4,8 +4,8 @@
 
 namespace cambium {
 
-/// The column of a sweep's table that a result with this key has. Columns keep the names that they had when they were
-/// made of the words of the summary: tables, `theory` and `x-doctor` of older decks know them by these.
+/// The column of a sweep's table for the result with this key. Columns keep the names that were formed from the words
+/// of the summary, since tables, `theory` and `x-doctor` of older decks refer to these.
 std::string column_of_result(std::string_view key);
 
 }  // namespace cambium

@@ -23,7 +23,7 @@ namespace {
 
 constexpr double missing = std::numeric_limits<double>::quiet_NaN();
 
-/// A table that a stage wrote; lines that are no row of numbers are left out.
+/// A table that a stage wrote; lines that are not rows of numbers are skipped.
 struct Table {
   std::vector<std::string> names, units;
   std::vector<std::vector<double>> rows;
@@ -112,7 +112,7 @@ void add_stage(std::size_t run, const fs::path& folder, const std::string& prefi
   }
 }
 
-/// False where the stage has no results.json.
+/// False if the stage has no results.json.
 bool add_results(std::size_t run, const fs::path& folder, const std::string& prefix, Columns& out) {
   const auto found = stage_results_in(folder.string());
   if (!found) return false;
@@ -147,7 +147,7 @@ const ResultColumn* meant(const std::vector<ResultColumn>& all, const std::strin
   return found;
 }
 
-/// A theory without a result is told, with the nearest name.
+/// Warns of a theory without a result, with the nearest name.
 void warn_of_unknown(const std::vector<ResultColumn>& all, const deck::Node& theory, Log& log) {
   std::vector<std::string> names;
   for (const auto& column : all)
@@ -157,7 +157,7 @@ void warn_of_unknown(const std::vector<ResultColumn>& all, const deck::Node& the
       log.warn(fmt::format("sweep.theory: no run has a result '{}'{}", entry.key, suggestion(entry.key, names)));
 }
 
-/// Runs of an earlier version have their tables alone.
+/// Runs of an earlier version have only their tables.
 void warn_of_older_runs(const SweepResults& results, Log& log) {
   for (const std::size_t k : results.without_results)
     log.warn(

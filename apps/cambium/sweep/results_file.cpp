@@ -50,7 +50,7 @@ std::string csv_of(const SweepResults& results) {
   return out;
 }
 
-/// The values of a key as a dataset: numbers in its unit, or texts.
+/// Writes the values of a key as a dataset: numbers in its unit, or texts.
 void write_key(io::File& file, const SweptKey& key) {
   const auto numbers = key.numbers();
   std::vector<std::string> texts;

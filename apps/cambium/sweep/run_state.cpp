@@ -19,7 +19,7 @@ namespace {
 
 constexpr const char* outcome_file = "sweep_outcome.yaml";
 
-/// A damaged file says nothing.
+/// A damaged file is treated as empty.
 deck::Node yaml_in(const std::string& directory, const std::string& name) {
   try {
     return deck::parse(text_in(directory, name), name);
@@ -28,7 +28,7 @@ deck::Node yaml_in(const std::string& directory, const std::string& name) {
   }
 }
 
-/// Whoever ran it, also `cambium restart` by hand.
+/// Independent of the command, for example `cambium restart` by hand.
 bool all_stages_done(const std::string& directory) {
   const std::string done = text_in(directory, run_files::finished);
   const auto stages = yaml_in(directory, run_files::deck)["stages"].size();

@@ -5,9 +5,9 @@
 
 namespace cambium {
 
-/// Writes a script for `sbatch` in which each run of the table is a task of a job array: `command` (what was typed,
-/// without --slurm) with --row of its own, for `seconds` each (an hour where these are 0). What a site wants besides
-/// (account, partition, modules) is left to be put in. InputError where the file cannot be written.
+/// Writes a script for `sbatch` in which each run of the table is a task of a job array: `command` (as typed, without
+/// --slurm) with --row of its own, for `seconds` each (an hour if 0). Site-specific options (account, partition,
+/// modules) are to be added by the user. InputError if the file cannot be written.
 void write_slurm_script(const Sweep& sweep, const SweepOptions& options, const std::vector<std::string>& command,
                         double seconds);
 

@@ -27,7 +27,7 @@ Node node_of(const SweptKey& key) {
                     {"values", Node::list(key.values)}});
 }
 
-/// Its keys and the deck without what may change from call to call.
+/// Its keys and the deck without the parts that may change from call to call.
 Node content_of(const Sweep& sweep) {
   std::vector<Node> keys, folders;
   for (const auto& key : sweep.table.keys) keys.push_back(node_of(key));

@@ -5,21 +5,21 @@
 
 namespace cambium {
 
-/// The file in the folder of a sweep that says which runs it has.
+/// File in the folder of a sweep that lists its runs.
 inline constexpr const char* sweep_file = "sweep.yaml";
 
 /// Table of a folder of runs.
 struct StoredSweep {
   SweepTable table;
   deck::Node theory;
-  std::string command;  ///< what was typed
+  std::string command;  ///< as typed
 };
 
-/// For a folder that has the file; InputError where that is damaged.
+/// For a folder that has the file; InputError if it is damaged.
 StoredSweep stored_sweep(const std::string& directory);
 
-/// Writes what this sweep is, or checks that the folder holds this one and none else: InputError with the fix where it
-/// holds another sweep, or a run. A sweep that was stored under former names is known again. On one rank.
+/// Stores the definition of this sweep, or checks that the folder holds the same: InputError with the fix if it holds
+/// another sweep, or a run. A sweep stored under former names is recognised. On one rank.
 void claim_directory(const Sweep& sweep, const Context& context);
 
 }  // namespace cambium

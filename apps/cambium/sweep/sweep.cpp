@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Which ranks work together: those of one colour; none (-1) for what is left over.
+/// Assignment of ranks to groups: those of one colour work together; -1 for surplus ranks.
 struct Division {
   int ranks_per_run = 1, groups = 1, mine = 0;
 };
@@ -61,7 +61,7 @@ struct Split {
   Split& operator=(const Split&) = delete;
 };
 
-/// Error message, the same on every rank of a group; ends the program where some rank of it went on.
+/// Error message, the same on every rank of a group; ends the program if some rank of it did not fail.
 Failure agreed_failure(std::exception_ptr error, const Comm& comm, const std::string& directory) {
   Failure failure = failure_of(error);
   if (comm.size() == 1) return failure;
@@ -97,7 +97,7 @@ class Group {
   }
 
  private:
-  /// True if this group is to carry out run k: nobody else has taken it, and it is neither done nor given up.
+  /// True if this group is to carry out run k: no other group has claimed it, and it is neither done nor given up.
   bool take(std::size_t k) {
     int mine = 0;
     if (comm_.root()) {
@@ -154,7 +154,7 @@ class Group {
     try {
       return run_stages(read, program_run(sweep_.path), context);
     } catch (...) {
-      log.info("failed: " + failure_of(std::current_exception()).text);  // what `cambium run` says on a terminal
+      log.info("failed: " + failure_of(std::current_exception()).text);  // as printed by `cambium run` on a terminal
       throw;
     }
   }
@@ -169,7 +169,7 @@ class Group {
   Log say_;
 };
 
-/// Holds the folder of a sweep for this call, with a place in which groups of ranks mark the runs that they take.
+/// Locks the folder of a sweep for this call, with a subfolder in which groups of ranks claim runs.
 class Folder {
  public:
   Folder(const Sweep& sweep, Context& context, bool claims) : comm_(context.comm) {
@@ -274,7 +274,7 @@ ExitCode run_sweep(const Sweep& sweep, const SweepOptions& options, Registry& re
   if (options.row == 0) context.log.info(table_text(sweep));
   const Division part = divide(context.comm, missing_runs(sweep, options, context.comm), options.ranks_per_run);
   std::optional<Folder> folder;
-  // A single run of an array shares the folder with the others of its kind.
+  // A single run of an array uses the folder together with the others.
   if (options.row == 0)
     folder.emplace(sweep, context, part.groups > 1);
   else

@@ -31,7 +31,7 @@ std::vector<std::string> steps_of(std::string_view path) {
   return out;
 }
 
-/// Walks down a resolved deck beside its declarations.
+/// Walks down a resolved deck and its declarations in parallel.
 class Walk {
  public:
   Walk(const deck::TypeTable& types) : types_(types) {}
@@ -79,7 +79,7 @@ std::string short_name(const std::vector<std::string>& steps, std::size_t words)
   return out;
 }
 
-/// Indices alone say nothing: cells[0] is "cells_0".
+/// An index needs its key as context: cells[0] is "cells_0".
 std::size_t fewest_words(const std::vector<std::string>& steps) {
   std::size_t words = 1;
   while (words < steps.size() && steps[steps.size() - words].starts_with('[')) ++words;

@@ -33,7 +33,7 @@ SweptKey key_of(const OverText& over) {
   return key;
 }
 
-/// The keys of `sweep.over`: lists as they stand, with their places in the file; words as on the command line.
+/// The keys of `sweep.over`: lists with their locations in the file; words as on the command line.
 std::vector<SweptKey> keys_of(const deck::Node& over) {
   std::vector<SweptKey> keys;
   for (const auto& entry : over.entries()) {
@@ -77,7 +77,7 @@ std::string folder_of(std::size_t number, std::size_t digits, const std::string&
   return out.substr(0, longest_folder);
 }
 
-/// Puts a value where its key is; a path that leads nowhere is shown in the text it came from.
+/// Inserts a value at its key; an invalid path is shown in the text from which it came.
 deck::Node with_key(const deck::Node& root, const SweptKey& key, const deck::Node& value) {
   try {
     return deck::with_value(root, key.path, value, deck::Mark{"", 0, 0});
@@ -88,7 +88,7 @@ deck::Node with_key(const deck::Node& root, const SweptKey& key, const deck::Nod
   }
 }
 
-/// A problem of one run's deck as it is told: below the text of the key where that is what is wrong.
+/// Text of a problem in one run's deck: below the text of the key if that is at fault.
 std::string told(const deck::Problem& problem, const Sweep& sweep, bool& of_key) {
   of_key = true;
   for (const auto& key : sweep.table.keys) {
@@ -98,7 +98,7 @@ std::string told(const deck::Problem& problem, const Sweep& sweep, bool& of_key)
     std::size_t column = static_cast<std::size_t>(std::max(0, problem.mark.column - 1));
     if (!key.over.text.starts_with(key.path)) {  // written with a former name
       column = 0;
-    } else if (problem.text.starts_with("unknown key")) {  // the last word that the two paths share
+    } else if (problem.text.starts_with("unknown key")) {  // the last component common to both paths
       const std::size_t end = std::min(problem.path.size(), key.path.size());
       const auto dot = key.path.find_last_of(".", end - 1);
       column = dot == std::string::npos ? 0 : dot + 1;
@@ -116,7 +116,7 @@ void rename_keys(Sweep& sweep, const Registry& registry, deck::Problems& hints) 
     key.path = deck::present_path(sweep.root, key.path, schema, registry, deck::Mark{key.over.source, 0, 0}, hints);
 }
 
-/// Every run's deck is read; what is wrong with several of them is said once.
+/// Reads every run's deck; problems common to several of them are reported once.
 void read_rows(Sweep& sweep, Registry& registry, Context& context, deck::Problems& hints) {
   std::set<std::string> said;
   std::vector<std::string> lines;
@@ -253,7 +253,7 @@ Sweep read_sweep(const WrittenDeck& written, const DeckOptions& deck_options, co
     sweep.table.zip = own.zip;
     sweep.theory = own.theory.node;
   }
-  // Keys of the command line take the place of those in the deck, and are paired only where it says so.
+  // Keys of the command line replace those in the deck, and are paired only if it requests it.
   sweep.table.zip = options.zip || (options.overs.empty() && sweep.table.zip);
   sweep.table.keys = keys_of(in_deck, options, path);
   rename_keys(sweep, registry, hints);
@@ -269,7 +269,7 @@ Sweep read_sweep(const WrittenDeck& written, const DeckOptions& deck_options, co
   sweep.directory = sweep.root["run"]["directory"].text();
   const bool placed = std::any_of(deck_options.overrides.begin(), deck_options.overrides.end(),
                                   [](const auto& text) { return text.starts_with("run.directory="); });
-  if (!in_deck.is_map() && !placed) sweep.directory += "_sweep";  // the deck may have been run alone before
+  if (!in_deck.is_map() && !placed) sweep.directory += "_sweep";  // may hold an earlier single run
   finish_keys(sweep.table.keys);
   add_rows(sweep.table);
   if (options.row < 0 || options.row > std::ssize(sweep.table.rows))

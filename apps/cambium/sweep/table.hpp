@@ -32,9 +32,9 @@ struct SweepOptions {
   std::vector<std::string> overs;  ///< key=values; with them the deck's `sweep.over` is not used
   bool zip = false;
   int ranks_per_run = 0;  ///< 0: as many as go into the number of runs
-  int row = 0;            ///< this run alone, counted from 1; 0: all
+  int row = 0;            ///< this run only, counted from 1; 0: all
   bool dry_run = false;   ///< print the table
-  bool retry = false;     ///< runs that failed are begun again
+  bool retry = false;     ///< runs that failed are started again
   std::string slurm;      ///< file to which a script for a job array is written
 };
 
@@ -49,7 +49,7 @@ struct Sweep {
   std::string directory;  ///< of the sweep
   std::string resolved;   ///< the first run's deck with all defaults
   SweepTable table;
-  deck::Node theory;  ///< names of results with formulas of the keys or lists of numbers; may be none
+  deck::Node theory;  ///< names of results with formulas of the keys or lists of values; may be none
   DeckOptions options;
   std::vector<std::string> named;  ///< as LoadedDeck::named
 
@@ -58,8 +58,8 @@ struct Sweep {
   std::string directory_of(const SweepTable::Row& row) const;
 };
 
-/// Reads the table of a deck, and the deck of every run so far as it can be judged without constructing anything:
-/// all problems are reported at once, those of a swept value with a caret under it. Collective. InputError.
+/// Reads the table of a deck, and the deck of every run as far as it can be checked without constructing anything: all
+/// problems are reported at once, those of a swept value with a caret under it. Collective. InputError.
 Sweep read_sweep(const WrittenDeck& written, const DeckOptions& deck_options, const SweepOptions& options,
                  Registry& registry, Context& context);
 

@@ -17,7 +17,7 @@ namespace {
 constexpr long long most_values = 10000;
 constexpr const char* forms = "[a, b, c], range(first, last, count) or log(first, last, count)";
 
-/// A piece of the text: what stands there, without blanks around it, and where it begins.
+/// A piece of the text: content without surrounding blanks, and its column.
 struct Piece {
   std::string_view text;
   std::size_t column = 0;
@@ -92,7 +92,7 @@ std::vector<deck::Node> spaced(const OverText& over, std::size_t open, bool geom
     const double part = static_cast<double>(k) / static_cast<double>(count - 1);
     const double between = geometric ? first.value * std::pow(last.value / first.value, part)
                                      : first.value + part * (last.value - first.value);
-    // Ends as they were given, what lies between without the last bits of its arithmetic.
+    // End points are kept as given, values between them without the last bits of rounding error.
     std::string text = k == 0           ? number_text(first.value)
                        : k == count - 1 ? number_text(last.value)
                                         : number_text(std::stod(fmt::format("{:.12g}", between)));

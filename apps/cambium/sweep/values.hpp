@@ -7,7 +7,7 @@
 
 namespace cambium {
 
-/// A text of `--over` or of `sweep:` in a deck, and where it was written, for messages.
+/// A text of `--over` or of `sweep:` in a deck, and its location, for messages.
 struct OverText {
   std::string source;  ///< "--over", or "deck.yaml:12:7"
   std::string text;    ///< "stages[0].simulate.rayleigh=log(1e4, 1e6, 5)"

@@ -51,7 +51,7 @@ std::vector<T> raw(const std::string& path, std::int64_t count) {
   return out;
 }
 
-/// All products of one width and type, which share the dense factor.
+/// All products of one width and type, with a common dense factor.
 template <class T>
 struct Prepared {
   std::int64_t width = 0;

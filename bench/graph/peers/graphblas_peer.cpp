@@ -1,4 +1,4 @@
-// The C library's header declares most functions without C linkage for C++; what it includes is included before.
+// The C library's header declares most functions without C linkage for C++, so the headers that it includes come first.
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -39,7 +39,7 @@ void begin() {
   (void)once;
 }
 
-/// What the library frees must come from malloc().
+/// Copy from malloc(), since the library frees it.
 template <class T>
 T* copy_of(const T* from, std::size_t n) {
   auto* out = static_cast<T*>(std::malloc((n > 0 ? n : 1) * sizeof(T)));
@@ -48,8 +48,8 @@ T* copy_of(const T* from, std::size_t n) {
   return out;
 }
 
-/// C += A B into a full matrix that is there, which is the library's fastest way (its documentation, GrB_mxm); C is
-/// cleared by an assignment first.
+/// C += A B into an existing full matrix, which is the library's fastest method (its documentation, GrB_mxm); C is
+/// first cleared by an assignment.
 template <class T>
 class GraphBlas : public Product<T> {
  public:

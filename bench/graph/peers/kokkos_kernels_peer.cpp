@@ -50,7 +50,7 @@ template std::unique_ptr<Product<double>> kokkos_kernels_product(const Matrix&, 
                                                                  std::int64_t);
 template std::unique_ptr<Product<float>> kokkos_kernels_product(const Matrix&, const std::vector<float>&, std::int64_t);
 
-/// It comes with Kokkos, whose version it shares.
+/// It comes with Kokkos and has the same version.
 std::string kokkos_kernels_version() {
   return std::to_string(KOKKOS_VERSION / 10000) + "." + std::to_string(KOKKOS_VERSION / 100 % 100) + "." +
          std::to_string(KOKKOS_VERSION % 100);

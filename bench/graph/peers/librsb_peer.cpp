@@ -35,7 +35,7 @@ class Librsb : public Product<T> {
                                       RSB_DEFAULT_ROW_BLOCKING, RSB_DEFAULT_COL_BLOCKING, RSB_FLAG_NOFLAGS, &error);
     require(error, "rsb_mtx_alloc_from_csr_const");
     rsb_int_t threads = 1;
-    // A round of a second; what the search cannot better stays as it is.
+    // Tunes for a second; without an improvement the matrix stays unchanged.
     rsb_tune_spmm(&a_, nullptr, &threads, 1, 1.0, RSB_TRANSPOSITION_N, &one_, nullptr, width_,
                   RSB_FLAG_WANT_ROW_MAJOR_ORDER, h_.data(), width_, &zero_, out_.data(), width_);
   }

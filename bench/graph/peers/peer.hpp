@@ -4,7 +4,8 @@
 #include <string>
 #include <vector>
 
-/// Peers of `cambium bench graph`: libraries that multiply a sparse matrix by a tall dense one, row-major.
+/// Reference implementations of `cambium bench graph`: libraries that multiply a sparse matrix by a tall dense one,
+/// row-major.
 namespace cambium::graph::peers {
 
 struct Matrix {
@@ -29,7 +30,7 @@ class Product {
   virtual const T* out() const = 0;  ///< after run()
 };
 
-/// h: columns x width and outlives the product. std::runtime_error says why a library does not take it.
+/// h: columns x width; must outlive the product. std::runtime_error explains why a library does not support it.
 template <class T>
 std::unique_ptr<Product<T>> graphblas_product(const Matrix& m, const std::vector<T>& h, std::int64_t width);
 template <class T>

@@ -1,6 +1,6 @@
-// mpirun -np P graph_rank_peers [graphs] [widths] [turns] [mesh_nodes]: products divided by rows (needed_rows) beside
-// PETSc and Tpetra on the same rows of the same ranks, in turns. Prints JSON: seconds of the slowest rank, the median
-// of the turns; numbers that the ranks receive; ratio: the better peer's time over ours. Double.
+// mpirun -np P graph_rank_peers [graphs] [widths] [turns] [mesh_nodes]: products distributed by rows (needed_rows),
+// interleaved with PETSc and Tpetra on the same rows of the same ranks. Prints JSON: seconds of the slowest rank,
+// median of the turns; values received by the ranks; ratio: the time of the faster reference over ours. Double.
 #include <mpi.h>
 
 #include <algorithm>

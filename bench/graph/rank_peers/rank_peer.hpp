@@ -7,30 +7,29 @@
 #include "core/parallel/comm.hpp"
 #include "core/sparse/csr.hpp"
 
-/// Peers of needed_rows: libraries that multiply a sparse matrix by a tall dense one, both divided by rows among ranks.
+/// Reference implementations of needed_rows: products of a sparse matrix with a tall dense one, both distributed by
+/// rows.
 namespace cambium::graph::rank_peers {
 
-/// What a rank holds of A, h and A h: the rows [first[rank], first[rank + 1]) of each; columns are numbered through
-/// all.
+/// Local part of A, h and A h: the rows [first[rank], first[rank + 1]) of each; column indices are global.
 struct Divided {
   const sparse::Csr<double>& own;
   std::span<const std::int64_t> first;
   const Comm& comm;
 };
 
-/// A product that can be repeated: out = A h, in the library's own order of numbers (by columns in those that are
-/// here).
+/// A repeatable product: out = A h, in the library's own storage order (column-major in the present ones).
 class Product {
  public:
   virtual ~Product() = default;
   virtual void run() = 0;
-  /// Number k of own row i, after run().
+  /// Entry k of own row i, after run().
   virtual double out(std::int64_t i, std::int64_t k) const = 0;
-  /// Numbers of h that this rank receives in a run.
+  /// Values of h that this rank receives in a run.
   virtual std::int64_t words() const = 0;
 };
 
-/// Number k of row i of h, the same in every contestant.
+/// Entry k of row i of h, the same for every contestant.
 inline double number(std::int64_t i, std::int64_t k) {
   return static_cast<double>((i * 37 + k * 101) % 1009) / 1009.0 - 0.5;
 }
@@ -39,7 +38,7 @@ inline double number(std::int64_t i, std::int64_t k) {
 std::unique_ptr<Product> petsc_product(const Divided& a, std::int64_t width);
 std::unique_ptr<Product> tpetra_product(const Divided& a, std::int64_t width);
 
-/// PETSc wants to be started once, after MPI, and ended before it.
+/// Initialises PETSc, after MPI; it must be finalised before MPI.
 void start_petsc();
 void end_petsc();
 

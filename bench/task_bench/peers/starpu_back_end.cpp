@@ -27,9 +27,9 @@ Starpu::~Starpu() {
 
 namespace {
 
-constexpr std::size_t turns = 2;  // a step reads what the step before wrote
+constexpr std::size_t turns = 2;  // a step reads the output of the previous one
 
-/// What a task knows beside its data.
+/// Arguments of a task in addition to its data.
 struct Argument {
   const Work* work;
   std::size_t graph;
@@ -72,7 +72,7 @@ class StarpuBackEnd : public BackEnd {
     std::array<std::vector<std::vector<std::byte>>, turns> values;
   };
 
-  /// Own points lie here, others wherever StarPU puts them.
+  /// Own points are stored here, others where StarPU allocates them.
   void add_data(const Pattern& pattern) {
     Data& data = data_.emplace_back();
     const auto bytes = static_cast<std::size_t>(work_.output_bytes);
@@ -105,8 +105,7 @@ class StarpuBackEnd : public BackEnd {
       const Data& d = data_[a.graph];
       const auto turn = static_cast<std::size_t>(a.step) % turns;
       data.assign(1, {d.handles[turn][a.point], STARPU_W});
-      for (const std::int64_t p : a.from)
-        data.push_back({d.handles[(turn + 1) % turns][p], STARPU_R});
+      for (const std::int64_t p : a.from) data.push_back({d.handles[(turn + 1) % turns][p], STARPU_R});
       const int count = static_cast<int>(data.size());
       const int failed = comm_.size() == 1
                              ? starpu_task_insert(&codelet_, STARPU_DATA_MODE_ARRAY, data.data(), count,

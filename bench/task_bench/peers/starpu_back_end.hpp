@@ -3,8 +3,8 @@
 
 namespace cambium::task_bench {
 
-/// StarPU with so many workers on each rank, on several ranks with its MPI library, from construction on: one at a
-/// time.
+/// StarPU with `workers` workers on each rank, on several ranks with its MPI library, initialised on construction: one
+/// object at a time.
 class Starpu {
  public:
   Starpu(int workers, bool with_messages);
@@ -16,8 +16,8 @@ class Starpu {
   bool with_messages_;
 };
 
-/// Points are data of two turns, each written by every second step; StarPU finds from the order of insertion who waits
-/// for whom, and sends what other ranks read. Every rank inserts all tasks, as its manual shows.
+/// Points are data of two turns, each written by every second step; StarPU infers dependencies from the order of
+/// insertion, and sends data read by other ranks. Every rank inserts all tasks, as shown in its manual.
 std::unique_ptr<BackEnd> starpu_back_end(const Work& work, const Comm& comm);
 
 }  // namespace cambium::task_bench

@@ -28,7 +28,7 @@ nlohmann::json measure(const BenchOptions& options, const Comm& comm) {
   const SweepSizes sizes{options.integer("iterations"), options.integer("repeats"),
                          static_cast<double>(comm.size()) * workers};
   Work work;
-  const double peak = peak_rate(work, sizes, comm);  // before StarPU's threads look for work on these cores
+  const double peak = peak_rate(work, sizes, comm);  // before StarPU's threads poll for work on these cores
   const Starpu starpu(workers, comm.size() > 1);
   nlohmann::json out{{"ranks", comm.size()}, {"workers", workers}};
   std::istringstream names(options.text("patterns"));

@@ -16,11 +16,11 @@ namespace cambium::lowp {
 namespace {
 
 // Stream: magic, version, flags, number of helpers (one byte each after the magic), from version 2 on the length of the
-// plain stream that was compared, the plain stream, the weights (empty where they are not part of it), each after its
-// length, places of values that stay as the plain codec gave them; the checksum of all before.
+// plain stream that was compared, the plain stream, the weights (empty if they are not part of it), each after its
+// length, indices of values that stay as the plain codec gave them; the checksum of all preceding bytes.
 constexpr std::array<char, 4> enhanced_magic{'C', 'L', 'S', 'E'};
 constexpr std::uint8_t enhanced_version = 2, flag_strict = 1, flag_own_weights = 2;
-constexpr double least_gain = 0.1;    // dB, below which no plain stream is made to be compared
+constexpr double least_gain = 0.1;    // dB, below which no plain stream is made for comparison
 constexpr double least_worth = 1.01;  // plain stream over corrected one, at the same mean error
 
 struct Parts {
@@ -52,7 +52,7 @@ Parts parts_of(std::span<const std::byte> bytes) {
   return p;
 }
 
-/// Properties that a strict stream keeps: places where the correction broke the bound, or moved a value that is exact.
+/// Exceptions of a strict stream: indices where the correction broke the bound, or moved a value that is exact.
 template <class T>
 std::vector<std::uint64_t> beyond(std::span<const T> values, std::span<const T> decoded, std::span<T> corrected,
                                   double bound) {
@@ -119,15 +119,15 @@ double plain_slope(std::span<const T> values, std::span<const T> decoded, std::s
 /// Strict streams of a plain codec that stores each value exactly leave nothing to learn.
 bool can_learn(const LossyInfo& info) { return info.bound > 0.0 && info.elements() > 0; }
 
-/// A plain stream, and how much its PSNR is over what was wanted, dB.
+/// A plain stream, and the excess of its PSNR over the requested one, dB.
 struct Rival {
   std::size_t bytes = 0;
   double over = 0.0;
 };
 
-/// Length of the shortest plain stream found whose PSNR is that of `trial`, to two hundredths of a decibel, or more:
-/// the bound is tried until it is, then some finer ones, because lengths do not rise evenly with it. Stops at a stream
-/// that is short enough for `trial` not to be worth it; 0 where none was found.
+/// Length of the shortest plain stream found whose PSNR is at least that of `trial`, to two hundredths of a decibel:
+/// the bound is searched, then some finer ones are tried, because lengths are not monotonic in it. Stops at a stream so
+/// short that `trial` is not worth it; 0 if none was found.
 template <class T>
 std::size_t rival_bytes_of(const Trial<T>& trial, std::span<const T> values, const LossyInfo& info, double decibel,
                            double gain, LossyPredictor predictor, bool mean) {
@@ -157,8 +157,8 @@ std::size_t rival_bytes_of(const Trial<T>& trial, std::span<const T> values, con
   return least;
 }
 
-/// Whether the corrected stream is shorter than every plain one that is as good: with the level bounds that make the
-/// stream at its bound shortest, and with those that are usual.
+/// True if the corrected stream is shorter than every plain one of the same quality: with the level bounds that
+/// minimise the stream at its bound, and with the usual ones.
 template <class T>
 bool judge(Trial<T>& trial, std::span<const T> values, std::span<const T> decoded, const LossyInfo& info,
            LossyPredictor predictor, EnhancedReport& report) {
@@ -170,7 +170,7 @@ bool judge(Trial<T>& trial, std::span<const T> values, std::span<const T> decode
     if (report.rival_bytes == 0 || bytes < report.rival_bytes) report.rival_bytes = bytes;
     if (static_cast<double>(bytes) < least_worth * static_cast<double>(trial.stream.size())) return false;
   }
-  // Both were longer: what the corrections save is stored with them.
+  // Both were longer: the size of the shorter one is stored with the stream, which gives the saving.
   constexpr std::size_t at = enhanced_magic.size() + 3;
   const std::uint64_t rival = report.rival_bytes;
   std::memcpy(trial.stream.data() + at, &rival, sizeof rival);
@@ -180,7 +180,7 @@ bool judge(Trial<T>& trial, std::span<const T> values, std::span<const T> decode
   return true;
 }
 
-/// The stream at one bound of the plain codec, and what it decodes to.
+/// The stream at one bound of the plain codec, and its decoded values.
 template <class T>
 Trial<T> at_bound(std::span<const T> values, std::span<const std::int64_t> shape, LossyBound bound,
                   LossyPredictor predictor, const EnhancedCoding& coding, std::span<const HelpingField<T>> helping,
@@ -209,8 +209,8 @@ Trial<T> at_bound(std::span<const T> values, std::span<const std::int64_t> shape
   return trial;
 }
 
-/// The shortest stream that was met whose PSNR is at least `decibel`: what corrections gain lets the plain codec have a
-/// larger bound.
+/// The shortest stream found whose PSNR is at least `decibel`: the gain of the corrections permits a larger bound of
+/// the plain codec.
 template <class T>
 std::vector<std::byte> at_psnr(std::span<const T> values, std::span<const std::int64_t> shape, double decibel,
                                LossyPredictor predictor, const EnhancedCoding& coding,

@@ -66,7 +66,7 @@ std::vector<float> Correction<T>::missing(std::span<const T> original) const {
   std::vector<float> out(field_.size());
   for (std::size_t k = 0; k < field_.size(); ++k) {
     const double d = (static_cast<double>(original[k]) - static_cast<double>(field_[k])) / bound_;
-    // Where the decoder holds a value exactly, or the field is not finite, there is nothing to learn.
+    // Nothing to learn if the decoder holds a value exactly, or the field is not finite.
     out[k] = std::abs(d) <= 2.0 ? static_cast<float>(d) : 0.0f;
   }
   return out;

@@ -16,11 +16,11 @@ struct HelpingField {
 };
 
 /// Enhancer: brings a decoded field nearer to the original, after GWLZ (Jia et al., arXiv:2404.13470): small networks,
-/// one for each group of values, fitted to the difference between original and decoded field while it is encoded. Here
-/// groups hold equal numbers of values, and networks stand in stages, each of which sees what the one before made.
+/// one per group of values, fitted to the difference between original and decoded field during encoding. Here groups
+/// hold equal numbers of values, and networks form stages, each of which takes the output of the previous one.
 struct Enhancer {
   static constexpr int most_stages = 8, most_helpers = 3;
-  /// A correction is never larger than this share of the bound: what it cannot know, it cannot spoil.
+  /// Largest correction as a fraction of the bound, which limits the damage of a wrong one.
   static constexpr float largest = 0.75f;
 
   std::uint8_t helpers = 0;  ///< fields that help, besides the one that is corrected
@@ -28,17 +28,17 @@ struct Enhancer {
   std::vector<EnhancerStage> stages;
 
   std::vector<std::byte> bytes() const;
-  /// InputError where they are no enhancer, or a damaged one.
+  /// InputError if they are not an enhancer, or a damaged one.
   static Enhancer from(std::span<const std::byte> bytes);
 
-  /// Corrects `field`, which was decoded with the absolute bound `bound`; what is not finite stays. The same bits on
-  /// every machine. Throws DamagedStream where the weights are for another number of dimensions or helpers.
+  /// Corrects `field`, which was decoded with the absolute bound `bound`; non-finite values are unchanged. Bitwise
+  /// identical on every machine. Throws DamagedStream if the weights are for another number of dimensions or helpers.
   template <class T>
   void apply(std::span<T> field, const FieldShape& shape, double bound,
              std::span<const HelpingField<T>> helping = {}) const;
 };
 
-/// The field on its way through the stages of an enhancer: what was decoded, and the correction so far.
+/// The field between the stages of an enhancer: decoded values, and the correction so far.
 template <class T>
 class Correction {
  public:

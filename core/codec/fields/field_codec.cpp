@@ -27,7 +27,7 @@ struct Pieces {
   std::vector<Piece> list;
   std::span<const std::byte> streams;
 
-  /// The dimension that is cut.
+  /// The dimension that is split.
   std::size_t cut() const {
     std::size_t d = 0;
     while (d + 1 < shape.size() && shape[d] == 1) ++d;
@@ -138,7 +138,7 @@ std::vector<std::byte> encode_field(std::span<const T> values, std::span<const s
   FieldCoding same = coding;
   same.bound = {LossyBound::Kind::absolute, absolute_bound(values, shape, coding.bound, coding.predictor),
                 coding.bound.kind == LossyBound::Kind::psnr};
-  // Exact storage was asked for: with this bound no code describes a value, unless it is what was predicted.
+  // Exact storage was requested: with this bound no code describes a value, unless it equals the prediction.
   if (same.bound.value == 0.0) {
     same.bound.value = 1e-300;
     same.learned.reset();

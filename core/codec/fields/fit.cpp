@@ -13,7 +13,7 @@
 namespace cambium::lowp {
 namespace {
 
-/// Linear stages may take a share of the time, at the least speed that is met on processors of today.
+/// Linear stages may take this fraction of the time, at the lowest speed of current CPUs.
 constexpr double operations_a_second = 2e9, linear_share = 0.25, least_gain_of_hidden = 1.0;
 constexpr std::size_t fewest_values = 512;
 
@@ -58,7 +58,7 @@ Enhancer fit_enhancer(std::span<const T> original, std::span<const T> decoded, c
   double now = before;
   const double work = operations_a_second * linear_share * settings.seconds;
   const int groups = original.size() < fewest_values ? 1 : settings.groups;
-  // In four dimensions 5 neighbours along each are 625: more weights than they are worth.
+  // In four dimensions 5 neighbours along each are 625: too many weights to pay off.
   const bool many = std::count_if(shape.extent.begin(), shape.extent.end(), [](auto n) { return n > 1; }) > 3;
   for (const int reach : {many ? 1 : 2, 1}) {
     const auto stage = fit_linear_stage(original, correction, shape, reach, groups, work);
@@ -69,7 +69,7 @@ Enhancer fit_enhancer(std::span<const T> original, std::span<const T> decoded, c
     const double then = mean_square(next.missing(original));
     ByteWriter bytes;
     stage.put(bytes);
-    // The first stage is judged with its exceptions, by who encodes.
+    // The first stage is evaluated with its exceptions, by the encoder.
     const double worth =
         slope * std::log1p(static_cast<double>(bytes.bytes().size()) / static_cast<double>(stream_bytes));
     if (!out.stages.empty() && decibel(now, then) < worth) break;

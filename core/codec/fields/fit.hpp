@@ -3,9 +3,9 @@
 
 namespace cambium::lowp {
 
-/// How an enhancer is made.
+/// Settings for fitting an enhancer.
 struct FitSettings {
-  /// linear: two linear stages. convolution: after them a stage with a hidden layer, kept where it gains a decibel.
+  /// linear: two linear stages. convolution: then a stage with a hidden layer, kept if it gains 1 dB.
   enum class Network { linear, convolution };
   Network network = Network::linear;
   int groups = 10;
@@ -21,9 +21,9 @@ struct EnhancerReport {
   double operations = 0.0;  ///< multiplications of sums and corrections of the linear stages
 };
 
-/// Fits an enhancer to what distinguishes `decoded` (by the plain codec, absolute bound `bound`) from `original`. A
-/// second linear stage is kept where it is worth its bytes, at `slope` dB for e times `stream_bytes`; a stage with a
-/// hidden layer where it gains at least 1 dB over the linear ones. InputError for settings that cannot be.
+/// Fits an enhancer to the difference between `decoded` (by the plain codec, absolute bound `bound`) and `original`. A
+/// second linear stage is kept if it is worth its bytes, at `slope` dB for e times `stream_bytes`; a stage with a
+/// hidden layer if it gains at least 1 dB over the linear ones. InputError for impossible settings.
 template <class T>
 Enhancer fit_enhancer(std::span<const T> original, std::span<const T> decoded, const FieldShape& shape, double bound,
                       std::span<const HelpingField<T>> helping, const FitSettings& settings, std::size_t stream_bytes,

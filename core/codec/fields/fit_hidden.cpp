@@ -36,7 +36,7 @@ struct Adam {
   }
 };
 
-/// The values of one group, each with its place in the scaled field and what is missing there.
+/// The values of one group, each with its address in the scaled field and its missing correction.
 struct Sample {
   std::vector<const float*> place;
   std::vector<float> missing;

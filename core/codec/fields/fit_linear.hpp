@@ -7,9 +7,9 @@ namespace cambium::lowp {
 template <class T>
 std::vector<float> equal_groups(std::span<const T> field, int groups);
 
-/// One linear network for each group, by least squares: what is missing between the corrected field and the original,
-/// from neighbourhoods of `reach`. At most `work` multiplications and additions are spent on sums: where all elements
-/// need more, every n-th is taken.
+/// One linear network per group, by least squares: fits the difference between the original and the corrected field
+/// from neighbourhoods of `reach`. At most `work` multiplications and additions are spent on sums: if all elements need
+/// more, every n-th is taken.
 template <class T>
 EnhancerStage fit_linear_stage(std::span<const T> original, const Correction<T>& correction, const FieldShape& shape,
                                int reach, int groups, double work);

@@ -8,8 +8,8 @@
 
 namespace cambium::lowp {
 
-/// A convolution over the nearest neighbours (3 along every dimension) to eight channels, a rectifier that lets a tenth
-/// of what is negative through, and a sum of the channels. Differences enter as shares of eight bounds, cut at one.
+/// Convolution over the nearest neighbours (3 along every dimension) to eight channels, a leaky ReLU of slope 0.1, and
+/// a sum of the channels. Differences enter as fractions of eight bounds, clipped to [-1, 1].
 class HiddenLayer {
  public:
   static constexpr int channels = ScaledField::lanes;
@@ -23,10 +23,10 @@ class HiddenLayer {
   /// Throws DamagedStream.
   static HiddenLayer from(ByteReader& in);
 
-  /// Correction of the value at `place`, in units of the bound. `offsets`: places of the taps, seen from the middle.
+  /// Correction of the value at `place`, in units of the bound. `offsets`: offsets of the taps from the middle.
   float operator()(const float* place, std::span<const std::int64_t> offsets) const;
 
-  /// A difference as the layer sees it.
+  /// Input of the layer for a difference.
   static float input(float difference) {
     const float share = difference * 0.125f;
     return share > 1.0f ? 1.0f : share < -1.0f ? -1.0f : share;
@@ -42,7 +42,7 @@ class HiddenLayer {
   std::vector<float> in_, out_;  ///< the same times their scales
 };
 
-/// Places of the taps of reach 1 around a value of `field`, whose own reach may be larger, seen from it.
+/// Offsets of the taps of reach 1 around a value of `field`, whose own reach may be larger.
 std::vector<std::int64_t> nearest_taps(const ScaledField& field);
 
 }  // namespace cambium::lowp

@@ -8,14 +8,14 @@ namespace cambium::lowp {
 class NormalEquations {
  public:
   explicit NormalEquations(std::size_t n) : n_(n), matrix_(n * n, 0.0), right_(n, 0.0) {}
-  /// One row of A, of n numbers, and its value of b.
+  /// Adds one row of A, of n values, and its entry of b.
   void add(const float* row, float b);
   std::int64_t rows() const { return rows_; }
 
-  /// The solution in whole steps from -127 to 127 of one scale, which it returns beside them: the largest number first,
-  /// each is rounded and those not yet rounded make up for it (Hassibi and Stork's surgeon, NIPS 1992, as used for
-  /// rounding by Frantar et al., ICLR 2023). Regularised by 1e-6 of the mean diagonal. All zero where there is nothing
-  /// to solve.
+  /// Solution in integer steps from -127 to 127 of one scale, which is returned, too: entries are rounded from the
+  /// largest to the smallest, and those not yet rounded compensate (Hassibi and Stork's surgeon, NIPS 1992, as used for
+  /// rounding by Frantar et al., ICLR 2023). Regularised by 1e-6 of the mean diagonal. All zero if there is nothing to
+  /// solve.
   struct Rounded {
     float scale = 0.0f;
     std::vector<std::int8_t> steps;

@@ -40,7 +40,7 @@ ScaledField::ScaledField(const T* field, const FieldShape& shape, double bound, 
   // The last row is read beyond its end.
   values_.assign(stride_[0] * extent[0] + lanes, 0.0f);
   const T middle = middle_of(field, shape.elements), inverse = static_cast<T>(1.0 / bound);
-  // Single precision holds what is left of a number far outside the range of the others.
+  // Keeps values far outside the range of the others finite in single precision.
   constexpr T most = T(1e30);
   float* out = values_.data();
   std::array<std::int64_t, axes> i, from;

@@ -7,11 +7,11 @@
 
 namespace cambium::lowp {
 
-/// A decoded field as an enhancer sees it: single precision, in units of the error bound, zero in the middle of its
-/// range, with a border that repeats the outermost values. What is not finite is zero here.
+/// Decoded field as input of an enhancer: single precision, in units of the error bound, zero in the middle of its
+/// range, with a border that repeats the outermost values. Non-finite values are zero here.
 class ScaledField {
  public:
-  static constexpr int lanes = 8;  ///< a row of a neighbourhood is read as so many numbers
+  static constexpr int lanes = 8;  ///< values read at once for a row of a neighbourhood
 
   /// `reach`: neighbours on each side along every dimension longer than one, at most 3. `bound`: absolute.
   template <class T>
@@ -21,13 +21,13 @@ class ScaledField {
   /// Values of a neighbourhood, the middle one too, row by row.
   int taps() const { return static_cast<int>(rows_.size()) * row_length_; }
   int row_length() const { return row_length_; }
-  /// Where the rows of a neighbourhood begin, seen from its middle.
+  /// Offsets of the rows of a neighbourhood from its middle.
   const std::vector<std::int64_t>& rows() const { return rows_; }
   /// Those of them that are at most one step from the middle along every dimension.
   const std::vector<std::int64_t>& nearest_rows() const { return nearest_rows_; }
   /// Index of the middle among the taps.
   int middle() const { return taps() / 2; }
-  /// Place of an element; the last dimension has stride one.
+  /// Address of an element; the last dimension has stride one.
   const float* at(const std::array<std::int64_t, FieldShape::dimensions>& index) const {
     const float* p = values_.data() + origin_;
     for (int d = 0; d < FieldShape::dimensions; ++d) p += index[d] * stride_[d];

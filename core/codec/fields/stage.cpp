@@ -10,7 +10,7 @@ namespace {
 
 constexpr int lanes = ScaledField::lanes;
 
-/// Weights of all groups as they are multiplied: [group][source][row][lanes], zeros behind the end of each row.
+/// Weights of all groups in the layout of the product: [group][source][row][lanes], each row padded with zeros.
 struct Table {
   std::vector<float> weights;
   std::vector<float> constants;  ///< by group

@@ -13,18 +13,18 @@ namespace {
 
 constexpr int largest = 32767;  ///< multiple of the step that has a symbol
 
-/// 0 says that the number itself is kept; then 0, -1, 1, -2, 2 times the step, so that few symbols are used.
+/// 0 means that the value itself is kept; then 0, -1, 1, -2, 2 times the step, so that few symbols are used.
 std::uint16_t symbol_of(int q) { return static_cast<std::uint16_t>(q < 0 ? -2 * q : 2 * q + 1); }
 int multiple_of(std::uint16_t symbol) { return symbol % 2 == 0 ? -(symbol / 2) : symbol / 2; }
 
-/// Fields of a message: symbols of the rows that stand for themselves, references, and numbers that are kept.
+/// Fields of a message: symbols of the explicit rows, references, and values kept unquantised.
 template <class T>
 struct Message {
   std::vector<std::uint16_t> symbols, references;
   std::vector<T> kept;
 };
 
-/// Symbols of a row; its values become what is decoded. True when all numbers have one.
+/// Symbols of a row; its values become what is decoded. True if all values have one.
 template <class T>
 bool quantise(const Quantizer<T>& by, std::span<T> row, std::vector<std::uint16_t>& symbols, std::vector<T>& kept) {
   symbols.clear();
@@ -54,7 +54,7 @@ void add_group(const RowGroup<T>& group, Message<T>& to) {
   for (std::size_t at = 0; at < group.values.size(); at += width) {
     const bool whole = quantise(by, group.values.subspan(at, width), symbols, kept);
     if (group.repeated) {
-      // Reference 0: a row that stands for itself; those are numbered from 1.
+      // Reference 0: an explicit row; these are numbered from 1.
       std::uint16_t reference = 0;
       if (whole && known.size() < 65535) {
         const auto number = static_cast<std::uint16_t>(known.size() + 1);
@@ -85,7 +85,7 @@ std::vector<std::uint16_t> get_symbols(ByteReader& in, std::size_t most) {
   return out;
 }
 
-/// The next of a list; DamagedStream behind its end.
+/// Next entry of a list; DamagedStream past its end.
 template <class T>
 T next(const std::vector<T>& list, std::size_t& at) {
   if (at >= list.size()) throw DamagedStream{};

@@ -42,7 +42,7 @@ Role by_standard_name(const std::string& name) {
   return Role::none;
 }
 
-/// Where an axis is said to be X or Y, or has only a name: angles, or no unit at all.
+/// True for an axis marked X or Y, or known by name only, that may hold angles: degrees, or no unit.
 bool may_be_angle(const std::string& unit) { return unit.empty() || unit == "1" || degrees_of(unit).has_value(); }
 
 Role by_name(const std::string& name, const std::string& unit) {

@@ -17,11 +17,11 @@ Role role_of(const Variable& variable);
 struct Axis {
   std::string name, unit, standard_name;
   Role role = Role::none;
-  std::vector<double> values;  ///< 0, 1, 2, ... where the file has no coordinate; latitudes and longitudes in degrees
+  std::vector<double> values;  ///< 0, 1, 2, ... if the file has no coordinate; latitudes and longitudes in degrees
   bool coordinate = false;     ///< whether the file has one
 };
 
-/// The values of a coordinate; radians become degrees. InputError where one is missing.
+/// The values of a coordinate; radians are converted to degrees. InputError if one is missing.
 Axis axis_of(const Variable& variable, const std::string& file);
 
 }  // namespace cambium::io::cf

@@ -64,7 +64,7 @@ class ClassicHeader {
       in_.ignore(padded(bytes));
   }
   std::int64_t length_of_list() {
-    number(4);  // what the list holds, or 0
+    number(4);  // tag of the list, or 0
     return count();
   }
 

@@ -1,4 +1,4 @@
-// Variables of NetCDF-3 files, through libnetcdf where the build found it.
+// Variables of NetCDF-3 files, through libnetcdf if the build has it.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -59,7 +59,7 @@ struct Open {
   void require(int status, const std::string& what) const {
     if (status != NC_NOERR) throw InputError(fmt::format("'{}' cannot {}: {}", path, what, nc_strerror(status)));
   }
-  /// The library gives zeros for what lies behind the end of a file.
+  /// The library returns zeros past the end of a file.
   void require_whole(int variable, const std::string& name) const {
     const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(path));
     if (variable >= std::ssize(ends) || ends[static_cast<std::size_t>(variable)] <= bytes) return;

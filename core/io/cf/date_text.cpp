@@ -9,7 +9,7 @@
 namespace cambium::io::cf {
 namespace {
 
-/// Reads a text from its front; every function takes what it found away, or nothing.
+/// Parses a text from its front; every function consumes what it recognises, or nothing.
 class Reader {
  public:
   explicit Reader(std::string_view text) : left_(trim(text)) {}
@@ -39,7 +39,7 @@ class Reader {
     left_.remove_prefix(n);
     return out;
   }
-  /// +1, -1, or 0 where there is no sign.
+  /// +1, -1, or 0 without a sign.
   int take_sign() { return take('-') ? -1 : take('+') ? 1 : 0; }
 
  private:
@@ -79,14 +79,14 @@ std::optional<Date> take_date(Reader& text) {
   return date;
 }
 
-/// Seconds of the fraction of a second behind its point.
+/// Fraction of a second after the decimal point, in seconds.
 double take_fraction(Reader& text) {
   if (!text.take('.')) return 0.0;
   const auto digits = text.take_digits();
   return digits.empty() ? 0.0 : std::stod("0." + std::string(digits));
 }
 
-/// Seconds since midnight; hours alone, with colons, or packed (0600, 060000.5).
+/// Seconds since midnight; hours only, with colons, or packed (0600, 060000.5).
 std::optional<double> take_clock(Reader& text) {
   const auto digits = text.take_digits();
   if (!has(digits, 1, 6) || digits.size() == 3 || digits.size() == 5) return std::nullopt;
@@ -139,7 +139,7 @@ std::optional<Moment> moment_of(std::string_view words, Calendar calendar) {
   double second = 0.0;
   const bool blank = text.take_blanks(), mark = text.take('T') || text.take('t');
   if (!text.done()) {
-    // a zone may stand without a clock where a letter or a sign begins it
+    // a zone may follow without a clock if a letter or a sign begins it
     Reader before = text;
     if (const auto clock = take_clock(text); clock && (blank || mark))
       second = *clock;

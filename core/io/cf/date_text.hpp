@@ -6,7 +6,7 @@
 
 namespace cambium::io::cf {
 
-/// A moment in UTC.
+/// A point in time, UTC.
 struct Moment {
   std::int64_t day = 0;  ///< day_number() of the calendar
   double second = 0.0;   ///< in the day, 0 <= second < 86400

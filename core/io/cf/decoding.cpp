@@ -42,7 +42,7 @@ double as_written(long double x) {
   return parse_number(text).value_or(static_cast<double>(x));
 }
 
-/// First and last valid number in the stored type; none where no number of it is valid.
+/// Smallest and largest valid value in the stored type; none if no value of it is valid.
 template <class T>
 std::optional<std::pair<T, T>> bounds(std::optional<long double> low, std::optional<long double> high, Stored type) {
   using Limits = std::numeric_limits<T>;
@@ -118,14 +118,14 @@ void Decoding::add_fill(long double x, std::optional<Stored> as, const char* att
     if (type_ == Stored::f64 && as == Stored::f32) fills_.push_back(as_written(x));
     return;
   }
-  // a byte of -1 is 255 where the numbers are unsigned, and the other way around
+  // a byte of -1 is 255 if the values are unsigned, and vice versa
   if (type_ != file_type_ && !holds(type_, x) && holds(file_type_, x))
     x += (is_unsigned(type_) ? 1.0L : -1.0L) * std::ldexp(1.0L, static_cast<int>(8 * size_of(type_)));
   if (holds(type_, x)) {
     fills_.push_back(x);
     return;
   }
-  // a fill in physical units, where packing gives a whole number of it
+  // a fill in physical units that packs to an integer
   const long double packed = (x - offset_) / scale_;
   if (std::abs(packed - std::round(packed)) < 1e-3L && holds(type_, std::round(packed)))
     fills_.push_back(std::round(packed));
@@ -194,7 +194,7 @@ void Decoding::read_range(const DecodingOptions& options) {
     for (auto* bound : {&low_, &high_})
       if (*bound) **bound = (**bound - offset_) / scale_;
     if (scale_ < 0.0) std::swap(low_, high_);
-    // what rounding of the packing left is inside
+    // tolerance for the rounding of the packing
     if (low_) *low_ -= 1e-6L;
     if (high_) *high_ += 1e-6L;
   }
@@ -215,7 +215,7 @@ void Decoding::decode(const T* stored, std::size_t n, double* out) const {
       out[i] = (stored[i] >= low) & (stored[i] <= high) ? static_cast<double>(stored[i]) * scale + offset : nan;
     return;
   }
-  // what is read is read once: numbers may be decoded where they lie
+  // each input is read before its output is written: decoding may be in place
   if (fills_.size() > 2) {
     std::vector<T> fills;
     for (const auto fill : fills_) fills.push_back(static_cast<T>(fill));

@@ -13,25 +13,25 @@ namespace cambium::io::cf {
 enum class ValidRange { as_file, stored, unpacked, ignored };
 
 struct DecodingOptions {
-  std::vector<double> fills;  ///< stored numbers that are missing, beside those that the file names
+  std::vector<double> fills;  ///< stored values that mean missing, in addition to those that the file names
   ValidRange valid_range = ValidRange::as_file;
 };
 
-/// Attributes of a variable about its numbers (CF 2.5.1, 8.1, NetCDF Users Guide A.1): _Unsigned, _FillValue,
-/// missing_value (of any type, one or several), fills by type, valid_range, valid_min, valid_max, scale_factor,
-/// add_offset. Fills and ranges are compared in the stored type.
+/// Decodes stored values by the attributes of a variable (CF 2.5.1, 8.1, NetCDF Users Guide A.1): _Unsigned,
+/// _FillValue, missing_value (of any type, one or several), fills by type, valid_range, valid_min, valid_max,
+/// scale_factor, add_offset. Fills and ranges are compared in the stored type.
 class Decoding {
  public:
-  /// InputError for text, for attributes that are no numbers, for fills that the stored type cannot hold where no other
-  /// says what is missing, and for ranges that may be meant in two ways.
+  /// InputError for text, for non-numeric attributes, for fills that the stored type cannot hold if no other attribute
+  /// marks missing values, and for ambiguous ranges.
   Decoding(const Variable& variable, const std::string& file, const DecodingOptions& options = {});
 
-  /// n stored numbers to physical ones; NaN for what is missing.
+  /// Converts n stored values to physical ones; NaN for missing ones.
   void apply(const void* stored, std::size_t n, double* out) const;
   Stored stored() const { return type_; }
-  /// True if numbers mean others than those that the file has.
+  /// True if values are unpacked, that is, differ from those in the file.
   bool unpacks() const { return type_ != file_type_ || scale_ != 1.0 || offset_ != 0.0; }
-  /// True if some of them mean that one is missing.
+  /// True if some values may be missing.
   bool leaves_out() const { return !fills_.empty() || low_ || high_; }
 
  private:
@@ -43,24 +43,23 @@ class Decoding {
   template <class T>
   void decode(const T* stored, std::size_t n, double* out) const;
 
-  const Variable* variable_;  ///< while it is made
+  const Variable* variable_;  ///< during construction
   std::string where_;         ///< "'sst' of 'a.nc'"
   Stored file_type_, type_;   ///< as the file has them, and after _Unsigned
   std::vector<long double> fills_;
-  std::optional<long double> low_, high_;  ///< stored numbers that are valid
+  std::optional<long double> low_, high_;  ///< range of valid stored values
   std::string lost_;                       ///< a fill that the type cannot hold
   double scale_ = 1.0, offset_ = 0.0;
 };
 
-/// All numbers of a variable, decoded.
+/// All values of a variable, decoded.
 std::vector<double> decoded(const Variable& variable, const std::string& file, const DecodingOptions& options = {});
-/// The variable that an array of an HDF5 file is. InputError for an array that only gives a dimension of netCDF its
-/// length.
+/// Variable for an array of an HDF5 file. InputError for an array that only gives a netCDF dimension its length.
 std::unique_ptr<Variable> variable_of(const Dataset& array);
-/// All its numbers, decoded.
+/// All values of the array, decoded.
 std::vector<double> decoded(const Dataset& array);
 
-/// True if attributes of an array of an HDF5 file say that its numbers mean others, or none.
+/// True if attributes of an array of an HDF5 file change the meaning of its values or mark some as missing.
 bool has_marks(const Dataset& array);
 
 }  // namespace cambium::io::cf

@@ -12,7 +12,7 @@ namespace cambium::io::cf {
 
 namespace {
 
-/// Names that may be meant: of the array in a group, or one spelt like it.
+/// Suggestions for a name: arrays of that name in a group, or one with a similar spelling.
 std::string meant(const Container& file, const std::string& array) {
   for (const auto& group : file.groups())
     for (const auto& path : file.variables(group))
@@ -115,8 +115,8 @@ const Field::Candidate* Field::candidate_for(std::size_t dimension) const {
   return best ? best : unnamed_candidate(dimension);
 }
 
-/// Where dimensions or coordinates have no names (HDF5 without scales): latitudes and longitudes of the right length
-/// for the last two, by their names first; heights for those before.
+/// For dimensions or coordinates without names (HDF5 without scales): latitudes and longitudes of the right length for
+/// the last two, preferably by name; heights for those before.
 const Field::Candidate* Field::unnamed_candidate(std::size_t dimension) const {
   const std::size_t rank = file_shape_.size();
   auto fits = [&](std::size_t at, Role role) -> const Candidate* {
@@ -315,7 +315,7 @@ void Field::read(std::span<const std::int64_t> start, std::span<const std::int64
   }
   const auto n = static_cast<std::size_t>(total);
   if (n == 0) return;
-  if (before == 1 && decoding_->stored() == Stored::f64) {  // where it goes, without another copy
+  if (before == 1 && decoding_->stored() == Stored::f64) {  // read in place, without another copy
     variable_->read(from, extent, out);
     return decoding_->apply(out, n, out);
   }
@@ -341,7 +341,7 @@ void require_same_axes(const Field& field, const Field& other, const std::string
                       "(ncpdq -a)",
                       what, a.name, other.path(), b.name));
     if (!a.coordinate || !b.coordinate || a.values.size() != b.values.size()) continue;
-    // a hundredth of a cell, and what rounding to 32 bits leaves
+    // a hundredth of a cell, plus rounding to 32 bits
     const double first = b.values.front(), last = b.values.back(), n = static_cast<double>(b.values.size());
     const double most = 0.01 * std::abs(last - first) / n + 1e-6 * std::max(std::abs(first), std::abs(last));
     for (std::size_t i = 0; i < a.values.size(); ++i)

@@ -17,18 +17,18 @@ namespace cambium::io::cf {
 struct FieldNames {
   std::string array;
   std::string time;               ///< empty: the coordinate that measures time
-  std::vector<std::string> axes;  ///< empty: as the file says; else coordinates of the other axes, in their order
+  std::vector<std::string> axes;  ///< empty: as in the file; else coordinates of the other axes, in their order
   DecodingOptions decoding;
 };
 
-/// A variable over space, and over time where it has times: an array (time, axes...). Its dimensions may stand in any
-/// order in the file: time comes first here, those of length 1 fall away, the others keep their order. Numbers come
-/// unpacked; what the file marks as missing is NaN.
+/// A variable over space and, if it has times, over time: an array (time, axes...). Its dimensions may have any order
+/// in the file: time comes first here, those of length 1 are dropped, the others keep their order. Values are unpacked;
+/// those that the file marks as missing are NaN.
 class Field {
  public:
   /// InputError when the array or its times are missing, or an attribute contradicts another.
   static Field open(const std::string& path, const FieldNames& names);
-  /// A field without times, such as a mask: a dimension of time has length 1 and falls away.
+  /// A field without times, such as a mask: a time dimension must have length 1 and is dropped.
   static Field open_still(const std::string& path, const FieldNames& names);
 
   const std::string& path() const { return container_->path(); }
@@ -39,12 +39,12 @@ class Field {
   const std::vector<double>& times() const { return times_; }
   const TimeUnit& time_unit() const { return time_unit_; }
   const std::vector<Axis>& axes() const { return axes_; }
-  /// The axis of a role; none where there is none.
+  /// The axis of a role; none if there is none.
   std::optional<std::size_t> axis(Role role) const;
   /// The name of a coordinate over several dimensions that measures this (curvilinear grids); else empty.
   std::string curved(Role role) const;
 
-  /// Extents of the chunks in which the file has it, by the axes of shape(); empty where it has none.
+  /// Extents of the chunks in the file, by the axes of shape(); empty if it has none.
   std::vector<std::int64_t> chunk() const;
   /// The block of shape() that starts at `start`, row-major.
   void read(std::span<const std::int64_t> start, std::span<const std::int64_t> count, double* out) const;
@@ -85,8 +85,8 @@ class Field {
   std::vector<Axis> axes_;
 };
 
-/// InputError, naming both files, where two fields do not have the same axes: other lengths, other values, or another
-/// order. `what` says what the first is ("the mask").
+/// InputError, naming both files, if two fields do not have the same axes: other lengths, other values, or another
+/// order. `what` describes the first ("the mask").
 void require_same_axes(const Field& field, const Field& other, const std::string& what);
 
 }  // namespace cambium::io::cf

@@ -1,5 +1,5 @@
-// Variables of HDF5 and NetCDF-4 files: what netCDF-4 adds to HDF5 (dimension scales, fills) is read from where it
-// lies.
+// Variables of HDF5 and NetCDF-4 files: netCDF-4's additions to HDF5 (dimension scales, fills) are read from HDF5
+// itself.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -66,12 +66,12 @@ hid_t memory_type(Stored type) {
   return H5T_NATIVE_DOUBLE;
 }
 
-/// The identifier of an object of core/io/hdf5, for what only this file asks of it.
+/// Exposes the identifier of an object of core/io/hdf5 to this file.
 struct Inside : io::Object {
   static hid_t id(const io::Object& object) { return (object.*(&Inside::handle_)).id(); }
 };
 
-/// Numbers of an attribute; integers of an enumeration by their base type.
+/// Values of an attribute; integers of an enumeration by their base type.
 template <class T>
 std::vector<long double> numbers_in(hid_t attribute, hid_t memory, std::size_t n) {
   std::vector<T> values(n);
@@ -213,7 +213,7 @@ class Hdf5Variable : public Variable {
  private:
   hid_t id() const { return Inside::id(set_); }
 
-  /// HDF5 converts no enumeration to numbers: its values are read as they are.
+  /// HDF5 does not convert enumerations to numeric types: their values are read in the native type.
   void read_enumeration(const Handle& kept, const Handle& here, const Handle& there, hsize_t n, void* out) const {
     const Handle native(H5Tget_native_type(kept.id(), H5T_DIR_ASCEND)), base(H5Tget_super(native.id()));
     checked_status(H5Dread(id(), native.id(), here.id(), there.id(), H5P_DEFAULT, out), "read", set_.file(),

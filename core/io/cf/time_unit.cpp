@@ -25,7 +25,7 @@ int months_of(const std::string& unit) {
   return 0;
 }
 
-/// UNIT, the word between, and what follows it ("since", "as"); the last two are empty where there is no such word.
+/// UNIT, the word between, and the rest ("since", "as"); the last two are empty if there is no such word.
 std::array<std::string, 3> divided(const std::string& text) {
   const std::string small = in_small_letters(text);
   for (const char* word : {" since ", " after ", " from ", " ref ", "@", " as "})
@@ -189,7 +189,7 @@ std::vector<double> converted(std::span<const double> times, const TimeUnit& fro
       t = 0.0;
       first = std::min(to.day, day);
     }
-    // whole days apart first, so that whole numbers stay whole
+    // difference in whole days first, so that integers stay integers
     const double offset = (86400.0 * static_cast<double>(day - to.day) + (seconds - to.second)) / to.seconds;
     t = t * (from.seconds == to.seconds ? 1.0 : from.seconds / to.seconds) + offset;
     first = std::min(first, to.day + static_cast<std::int64_t>(std::floor(t * to.days())));

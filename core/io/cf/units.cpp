@@ -31,8 +31,8 @@ std::optional<double> usual(const std::string& spelt, bool time) {
 }
 
 #ifdef CAMBIUM_HAVE_UDUNITS
-/// The library's table of units; null where the file is missing. Read once; callers hold the lock, as the library has
-/// one global state.
+/// The library's table of units; null if the file is missing. Read once; callers hold the lock, as the library has one
+/// global state.
 ut_system* table() {
   static ut_system* const system = [] {
     ut_set_error_message_handler(ut_ignore);
@@ -52,7 +52,7 @@ std::optional<double> in(const std::string& unit, const char* base) {
   if (from && to && ut_are_convertible(from, to) != 0)
     if (cv_converter* converter = ut_get_converter(from, to)) {
       const double one = cv_convert_double(converter, 1.0), zero = cv_convert_double(converter, 0.0);
-      if (zero == 0.0) size = one;  // a unit with an origin of its own is no length of time
+      if (zero == 0.0) size = one;  // a unit with an offset is not a duration
       cv_free(converter);
     }
   ut_free(from);

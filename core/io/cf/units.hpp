@@ -5,8 +5,8 @@
 
 namespace cambium::io::cf {
 
-/// Spellings of units, by UDUNITS-2 where the build found it and its table of units is there; else by a list of the
-/// usual ones.
+/// Spellings of units, by UDUNITS-2 if the build has it and its table of units exists; else by a list of the usual
+/// ones.
 
 /// Seconds of a unit of time ("days", "d", "hr", "microseconds", "3 hours"); none for other units and unknown words.
 std::optional<double> seconds_of(const std::string& unit);

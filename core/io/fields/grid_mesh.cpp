@@ -5,7 +5,7 @@
 namespace cambium::io {
 namespace {
 
-/// VTK's numbers of cell types and the order of their corners, as steps along (axis 0, axis 1, axis 2).
+/// VTK cell types and the order of their corners, as steps along (axis 0, axis 1, axis 2).
 struct Shape {
   std::uint8_t type;
   std::vector<std::array<int, 3>> corners;

@@ -6,8 +6,8 @@
 
 namespace cambium::io {
 
-/// Names of the axes of a task of Dedalus, such as "t", "x", "z" ("" of components); none where the file names none.
-/// InputError where the task holds coefficients of a basis (attribute grid_space), which no reader of fields expects.
+/// Names of the axes of a Dedalus task, such as "t", "x", "z" ("" for components); none if the file names none.
+/// InputError if the task holds spectral coefficients (attribute grid_space), which readers of fields do not support.
 std::vector<std::string> axes_of_task(const Dataset& task);
 
 }  // namespace cambium::io

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Arrays behind the XML, each with its length before it, and the elements that name them.
+/// Arrays appended to the XML, each preceded by its length, and the elements that name them.
 class Arrays {
  public:
   explicit Arrays(bool single) : single_(single) {}
@@ -34,13 +34,13 @@ class Arrays {
         "<DataArray type=\"{}\" Name=\"{}\" NumberOfComponents=\"{}\" format=\"appended\" offset=\"{}\"/>\n", type,
         escaped(name), components, at);
   }
-  /// Numbers in the precision of the series.
+  /// Values in the precision of the series.
   std::string real(const std::string& name, std::span<const double> values, int components = 1) {
     if (!single_) return add("Float64", name, values, components);
     const std::vector<float> narrow(values.begin(), values.end());
     return add("Float32", name, std::span<const float>(narrow), components);
   }
-  /// The whole file around a data set.
+  /// Complete file around a data set.
   std::string file(const std::string& type, const std::string& data_set) const {
     constexpr bool little = std::endian::native == std::endian::little;
     return fmt::format(
@@ -120,7 +120,8 @@ std::string VtkXmlSeries::name_of(const Moment& moment, const char* suffix) cons
   return fmt::format("{}.{}.{}", fs::path(path_).stem().string(), moment.step, suffix);
 }
 
-/// The entry takes the place of the end of the list, which comes anew behind it: what is read meanwhile is whole.
+/// The entry overwrites the footer, which is written again after it in the same call: a concurrent reader sees a
+/// complete list.
 void VtkXmlSeries::list(const Moment& moment, const std::string& name) {
   const std::string entry =
       fmt::format("<DataSet timestep=\"{}\" part=\"0\" file=\"{}\"/>\n{}", moment.time, name, footer);
@@ -149,7 +150,7 @@ void VtkXmlSeries::append(const GridFields& grid, const Moment& moment) {
 }
 
 void VtkXmlSeries::append(const NodeFields& nodes, const Moment& moment) {
-  constexpr std::uint8_t line = 3, triangle = 5;  // VTK's numbers
+  constexpr std::uint8_t line = 3, triangle = 5;  // VTK cell types
   Arrays arrays(single_);
   const NodeCells& cells = *nodes.cells;
   std::vector<double> place;

@@ -11,23 +11,22 @@
 
 namespace cambium::io {
 
-/// A moment of a series.
+/// One frame of a series.
 struct Moment {
   std::int64_t step = 0;
   double time = 0.0;
 };
 
-/// A series of moments in the XML formats of VTK ("VTK XML formats" in VTK's documentation), which every release of VTK
-/// and ParaView since 2005 reads: NAME.pvd lists the times, NAME.STEP.vti (evenly spaced grids) or NAME.STEP.vtu (other
-/// grids, meshes, graphs, particles) holds one moment each, its numbers as raw bytes behind the XML. One rank owns the
+/// Time series in the XML formats of VTK ("VTK XML formats" in VTK's documentation), which every release of VTK and
+/// ParaView since 2005 reads: NAME.pvd lists the times, NAME.STEP.vti (evenly spaced grids) or NAME.STEP.vtu (other
+/// grids, meshes, graphs, particles) holds one frame each, its values as raw bytes after the XML. One rank owns the
 /// files.
 class VtkXmlSeries {
  public:
-  /// Lists the moments that an earlier run wrote, none in a new one. `path` ends in .pvd. InputError when it cannot be
-  /// written.
+  /// Lists the frames of an earlier run, none in a new one. `path` ends in .pvd. InputError if it cannot be written.
   VtkXmlSeries(std::string path, bool single_precision, std::span<const Moment> kept = {});
 
-  /// Writes a moment, complete or not at all, then lists it.
+  /// Writes a frame, completely or not at all, then lists it.
   void append(const GridFields& fields, const Moment& moment);
   void append(const NodeFields& fields, const Moment& moment);
   void append(const Frame& frame);

@@ -26,14 +26,14 @@ TensorRef shaped(const double* data, const std::vector<std::int64_t>& shape) {
   return t;
 }
 
-/// Where the offsets of "CellData/b" are: "Steps/CellDataOffsets/b"; of "Points": "Steps/PointOffsets".
+/// Path of the offsets: of "CellData/b" "Steps/CellDataOffsets/b"; of "Points" "Steps/PointOffsets".
 std::string offsets_of(std::string_view array) {
   if (array == "Points") return top + "Steps/PointOffsets";
   const auto slash = array.find('/');
   return fmt::format("{}Steps/{}Offsets{}", top, array.substr(0, slash), array.substr(slash));
 }
 
-/// Arrays that grow with the moments; those of fixed content lie in one piece.
+/// Arrays that grow with the frames; those of fixed content are contiguous.
 std::vector<std::string> growing(const File& file) {
   std::vector<std::string> names;
   if (file.exists(top + "Points") && !file.dataset(top + "Points").chunk().empty()) names.push_back("Points");
@@ -45,7 +45,7 @@ std::vector<std::string> growing(const File& file) {
   return names;
 }
 
-/// Series with a value for each moment, under Steps.
+/// Series with one value per frame, under Steps.
 std::vector<std::string> step_series(const File& file) {
   std::vector<std::string> names;
   for (const auto& name : file.group(top + "Steps").list()) {
@@ -90,7 +90,7 @@ void VtkhdfFile::begin(const char* type, const Provenance& provenance) {
 void VtkhdfFile::make_series(const std::string& name, DType type, int components, std::int64_t rows) {
   std::vector<std::int64_t> row;
   if (components > 1) row.push_back(components);
-  // The rows of a moment, each component apart.
+  // The rows of one frame, each component in its own chunk.
   std::vector<std::int64_t> chunk{rows};
   if (components > 1) chunk.push_back(1);
   if (!compress_ || rows < 1)
@@ -177,7 +177,7 @@ VtkhdfFile::VtkhdfFile(const std::string& path, const Frame& frame, bool single,
 VtkhdfFile::VtkhdfFile(const std::string& path, std::int64_t last_step) : file_(File::append(path)) {
   const auto written = file_.read<std::vector<std::int64_t>>("/step");
   const std::int64_t kept = std::upper_bound(written.begin(), written.end(), last_step) - written.begin();
-  // Also when nothing comes later: a program that was killed leaves arrays of half a moment behind.
+  // Also if nothing follows: a killed program leaves arrays of half a frame.
   for (const auto& name : growing(file_)) file_.dataset(top + name).resize(kept * rows_of(name));
   for (const auto& name : step_series(file_)) file_.dataset(name).resize(kept);
   file_.dataset("/step").resize(kept);
@@ -197,7 +197,7 @@ void VtkhdfFile::also_xml() {
   const auto time = file_.read<std::vector<double>>(top + "Steps/Values");
   std::vector<Moment> kept;
   for (std::size_t k = 0; k < step.size(); ++k) kept.push_back({step[k], time.at(k)});
-  // Values of a file that was begun in one precision stay in it.
+  // A file begun in one precision keeps it.
   const auto path = std::filesystem::path(file_.file()).replace_extension(".pvd").string();
   xml_ = std::make_unique<VtkXmlSeries>(path, real_ == DType::f32, kept);
 }
@@ -223,7 +223,7 @@ void VtkhdfFile::add(const std::string& name, const TensorRef& rows) {
   array.write_block(start, rows);
 }
 
-/// Last of a moment: a reader that looks meanwhile sees whole moments only.
+/// Last write of a frame, so concurrent readers see complete frames only.
 void VtkhdfFile::add_step(std::int64_t step, double time) {
   Group steps_group = file_.group(top + "Steps");
   const std::int64_t nothing = 0, one = 1, zeros[4] = {0, 0, 0, 0};
@@ -232,7 +232,7 @@ void VtkhdfFile::add_step(std::int64_t step, double time) {
       Dataset series = steps_group.dataset(name);
       series.append(series.shape().size() == 1 ? tensor_of(&nothing, {}) : tensor_of(zeros, {series.shape()[1]}));
     }
-  // The corners of a mesh stay where they are; particles have added their own offset.
+  // The corners of a mesh are fixed; particles have added their own offset.
   if (steps_group.exists("PointOffsets") && steps_group.dataset("PointOffsets").shape()[0] == steps())
     steps_group.dataset("PointOffsets").append(tensor_of(&nothing, {}));
   if (steps_group.exists("NumberOfParts")) steps_group.dataset("NumberOfParts").append(tensor_of(&one, {}));

@@ -8,7 +8,7 @@ VtkhdfFile::VtkhdfFile(const std::string& path, const NodeFields& nodes, bool si
     : file_(File::create(path)), real_(single ? DType::f32 : DType::f64), compress_(compress) {
   begin("UnstructuredGrid", provenance);
   const NodeCells& mesh = *nodes.cells;
-  constexpr std::uint8_t line = 3, triangle = 5;  // VTK's numbers
+  constexpr std::uint8_t line = 3, triangle = 5;  // VTK cell types
   std::vector<double> place;
   for (const auto& point : mesh.points) place.insert(place.end(), point.begin(), point.end());
   std::vector<std::int64_t> offsets;

@@ -15,8 +15,7 @@
 namespace cambium::io {
 namespace {
 
-/// Brings a file or folder to the disk. File systems without fsync for folders say EINVAL: nothing more can be done
-/// there.
+/// Syncs a file or folder to disk. File systems without fsync for folders return EINVAL, which is ignored.
 void synchronise(const std::string& path, const std::string& named) {
   const int descriptor = ::open(path.c_str(), O_RDONLY);
   if (descriptor < 0) refuse_write(named, std::strerror(errno));
@@ -25,7 +24,7 @@ void synchronise(const std::string& path, const std::string& named) {
   if (failed) refuse_write(named, std::strerror(failed));
 }
 
-/// True for a device or a pipe, such as /dev/null: what is written goes into it.
+/// True for a device or a pipe, such as /dev/null, which is written to directly.
 bool takes_bytes_alone(const std::string& path) {
   std::error_code ignored;
   const auto status = std::filesystem::status(path, ignored);

@@ -10,8 +10,8 @@ namespace cambium::io {
 /// The InputError of a disk that takes no more data, with its fix.
 [[noreturn]] void refuse_write(const std::string& path, const std::string& reason);
 
-/// A file that appears under its name complete or not at all: it is written as `<path>.part` beside it, brought to the
-/// disk and renamed. Until commit() an older file of that name stays as it was; without commit() the part goes away.
+/// A file that appears under its name completely or not at all: it is written as `<path>.part` in the same folder,
+/// synced and renamed. Until commit() an older file of that name is kept; without commit() the part is removed.
 class AtomicFile {
  public:
   explicit AtomicFile(std::string path);

@@ -144,9 +144,9 @@ void detail::set_lossless(const Handle& properties, const std::string& file, con
 
 namespace {
 
-constexpr std::int64_t fewest_coded = 256;  // in a chunk; a stream of fewer numbers is longer than they are
+constexpr std::int64_t fewest_coded = 256;  // per chunk; a stream of fewer values is longer than the values themselves
 
-/// Opens what Group keeps for its own functions.
+/// Exposes protected members of Group.
 struct Maker : Group {
   explicit Maker(const Group& group) : Group(group) {}
   using Group::make;
@@ -211,8 +211,8 @@ std::string problem_without_first_frame(const std::optional<Compression>& compre
 
 namespace {
 
-/// Chunks of a data set that were encoded with learned corrections asked for: how many, how many have them, the bytes
-/// of these, and of the plain streams they were compared with.
+/// Chunks of a data set that were encoded with learned corrections enabled: number, number of those that have them, the
+/// bytes of these, and of the plain streams they were compared with.
 struct Corrected {
   std::int64_t chunks = 0, corrected = 0;
   double bytes = 0.0, plain_bytes = 0.0;

@@ -7,8 +7,8 @@
 
 namespace cambium::io {
 
-/// The key `compress` of a writer: how far a stored number may lie from the computed one (exactly one of `relative`,
-/// `absolute`, `psnr`; none for `lossless`), and how it is encoded.
+/// The key `compress` of a writer: largest deviation of a stored value from the computed one (exactly one of
+/// `relative`, `absolute`, `psnr`; none for `lossless`), and the encoding.
 struct Compression {
   enum class Type { automatic, interpolation, lorenzo, zfp, learned, lossless };
   enum class Fit { every_frame, first_frame };
@@ -26,16 +26,16 @@ struct Compression {
   lowp::FieldCoding coding() const;
 };
 
-/// Group::create_series() as `compress` asks: with `fit: first_frame` corrections are fitted to `first`, a row of the
-/// series, and stored with the data set. What was fitted, for the log, goes to `said`.
+/// Group::create_series() with `compress`: with `fit: first_frame` corrections are fitted to `first`, a row of the
+/// series, and stored with the data set. `said` receives the fit report for the log.
 Dataset create_series(Group& file, const std::string& name, DType type, std::span<const std::int64_t> row_shape,
                       const Compression& compress, std::span<const double> first, std::string& said);
 
-/// A data set (0, row_shape...) that grows along dimension 0; without `compress`, as Group::create_series() makes it.
-/// Within a bound of error each chunk of the extent `chunk` (as long as the whole shape; empty: one row) is encoded on
-/// its own, so that a relative bound refers to its range, and is written whole by each call. Rows of whole numbers, or
-/// with chunks of fewer than 256 numbers, are stored without loss, by filters that every HDF5 has. InputError where
-/// this HDF5 has them not, and when a row within a bound is 2 GiB or more.
+/// A data set (0, row_shape...) that grows along dimension 0; without `compress`, as made by Group::create_series().
+/// With an error bound each chunk of the extent `chunk` (as many dimensions as the shape; empty: one row) is encoded on
+/// its own, so a relative bound refers to its range, and each call writes full chunks. Rows of integers, or with chunks
+/// of fewer than 256 values, are stored losslessly, by filters that every HDF5 has. InputError if this HDF5 lacks them,
+/// and if a row with an error bound is 2 GiB or more.
 Dataset create_series(Group& file, const std::string& name, DType type, std::span<const std::int64_t> row_shape,
                       const std::optional<Compression>& compress, std::span<const std::int64_t> chunk = {});
 
@@ -46,8 +46,8 @@ Dataset allocate(Group& file, const std::string& name, DType type, std::span<con
 /// Error of the key `compress` of a writer that has no frame before it makes its file; empty: nothing.
 std::string problem_without_first_frame(const std::optional<Compression>& compress);
 
-/// A line for the log: "NAME: arrays of 12 MB compressed to 3 MB, 4 times smaller", and of learned corrections, in how
-/// many chunks they are, and what they save over the plain codec at the same mean error.
+/// A line for the log: "NAME: arrays of 12 MB compressed to 3 MB, 4 times smaller", and for learned corrections the
+/// number of chunks that have them, and their saving over the plain codec at the same mean error.
 std::string stored_line(const std::string& shown, const Group& file, std::span<const std::string> names);
 
 }  // namespace cambium::io

@@ -6,11 +6,10 @@
 
 namespace cambium::io {
 
-/// Numbers that stand for missing ones (_FillValue of CF), at most so many for an array.
+/// Largest number of fill values (_FillValue of CF) of an array.
 constexpr std::size_t most_fills = 4;
 
-/// Value that a codec gets in the place of fill number k: not a number, so that it counts in no range and comes back
-/// bit for bit.
+/// NaN that a codec gets in place of fill value k: it counts in no range and is restored bitwise.
 template <class T>
 T mark_of_fill(std::size_t k) {
   if constexpr (std::is_same_v<T, float>)

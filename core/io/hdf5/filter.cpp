@@ -12,9 +12,9 @@ namespace cambium::io {
 namespace {
 
 // Stored values. Version 1: version, bytes per value, kind of bound, bound (two words), extents of a chunk. Version 2:
-// the same up to the bound, then predictor, how it learns, groups, seconds (a single's bits), bytes of weights, number
-// of extents, extents of a chunk, weights, and where it says so, numbers that stand for missing ones (how many, two
-// words each). Version 3: the same, and a checksum of all words before it (two words). Streams carry their own.
+// the same up to the bound, then predictor, flags of learning, groups, seconds (as float bits), bytes of weights,
+// number of extents, extents of a chunk, weights, and if flagged, fill values (how many, two words each). Version 3:
+// the same, and a checksum of all words before it (two words). Streams carry their own.
 constexpr unsigned plain_version = 1, unchecked_version = 2, version = 3;
 constexpr std::size_t first_extent_of_plain = 5, first_extent = 11, checksum_words = 2;
 constexpr unsigned learned = 1, strict = 2, convolution = 4, weights_beside = 8, has_fills = 16;  // how
@@ -26,7 +26,7 @@ struct Settings {
   std::vector<std::int64_t> chunk;
   std::vector<double> fills;
 
-  /// -1 where they are more than a chunk of HDF5 can be.
+  /// -1 if they exceed the size limit of HDF5 chunks.
   std::int64_t elements() const {
     std::int64_t n = 1;
     for (auto extent : chunk)
@@ -36,7 +36,7 @@ struct Settings {
   const lowp::Enhancer* used_weights() const { return weights ? &*weights : nullptr; }
 };
 
-/// Those behind `at`; false when they are not all of what is left.
+/// Reads the fill values from `at` on; false if they are not exactly the rest.
 bool read_fills(std::size_t n, const unsigned* values, std::size_t at, Settings& out) {
   if (at >= n || values[at] > most_fills || n != at + 1 + 2 * std::size_t{values[at]}) return false;
   out.fills.resize(values[at]);
@@ -145,7 +145,7 @@ std::size_t run(unsigned flags, std::size_t n, const unsigned* values, std::size
                                                  : encode<double>(settings, *buffer, bytes),
                    size, buffer);
 } catch (...) {
-  // Nothing may leave through HDF5, which is C; it says that the filter failed.
+  // Exceptions must not propagate through HDF5, which is C; 0 reports that the filter failed.
   return 0;
 }
 

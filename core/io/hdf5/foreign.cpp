@@ -10,7 +10,7 @@ namespace cambium::io {
 
 namespace {
 
-/// {0} stands for the path.
+/// {0} is replaced by the path.
 struct Format {
   std::string_view begin;
   const char* words;
@@ -38,7 +38,7 @@ constexpr Format formats[] = {
     {"<!doctype", "a web page, expected HDF5: its server sent a message in place of the file; download it again"},
     {"<html", "a web page, expected HDF5: its server sent a message in place of the file; download it again"}};
 
-/// The separator of a line of text that looks like a row of a table; 0 where it is none.
+/// The separator of a line of text that looks like a row of a table; 0 if it does not.
 char separator_of(const std::string& path, std::string line) {
   line = line.substr(0, line.find_first_of("\r\n"));
   const auto printed = [](char c) { return c == '\t' || static_cast<unsigned char>(c) >= 32; };

@@ -3,11 +3,11 @@
 
 namespace cambium::io {
 
-/// What a file of another format is, by its first line or bytes, and what makes HDF5 of it, as the rest of a sentence
-/// that begins with "it is"; empty for one that is not known.
+/// Describes a file of another format, by its first line or bytes, and how to convert it to HDF5, as the rest of a
+/// sentence that begins with "it is"; empty if unknown.
 std::string foreign_format(const std::string& path, const std::string& begin);
 
-/// The same for a folder: a Zarr store, or any other, in which `inside` is to be named.
+/// The same for a folder: a Zarr store, or another one, in which the file `inside` must be given.
 std::string foreign_folder(const std::string& path, const std::string& inside);
 
 }  // namespace cambium::io

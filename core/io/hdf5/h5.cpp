@@ -69,7 +69,7 @@ void Object::set_attribute(const std::string& name, const std::string& text) {
 void Object::set_attribute(const std::string& name, const std::vector<std::string>& texts) {
   const Entered entered;
   std::vector<const char*> pointers;
-  pointers.reserve(texts.size() + 1);  // HDF5 wants an address of an empty list, too
+  pointers.reserve(texts.size() + 1);  // HDF5 requires a valid address of an empty list, too
   for (const auto& text : texts) pointers.push_back(text.c_str());
   const hsize_t extent = pointers.size();
   write_attribute(name, text_type(), Handle(H5Screate_simple(1, &extent, nullptr)), pointers.data());
@@ -86,7 +86,7 @@ void Object::set_attribute(const std::string& name, const TensorRef& values) {
 }
 
 namespace {
-/// Texts side by side in equal, zero-padded room, and the type that says so.
+/// Texts in fields of equal size, zero-padded, and their HDF5 type.
 std::pair<Handle, std::vector<char>> ascii(const std::vector<std::string>& texts) {
   std::size_t room = 1;
   for (const auto& text : texts) room = std::max(room, text.size());
@@ -120,7 +120,7 @@ std::string Group::absolute(const std::string& name) const {
   return path_ == "/" ? "/" + name : path_ + "/" + name;
 }
 
-/// H5Lexists wants every group on the way to exist.
+/// H5Lexists requires every group on the way to exist.
 bool Group::exists(const std::string& name) const {
   const Entered entered;
   const std::string path = absolute(name);
@@ -177,8 +177,8 @@ void Group::remove(const std::string& name) {
   checked_status(H5Ldelete(handle_.id(), absolute(name).c_str(), H5P_DEFAULT), "remove", file_, absolute(name));
 }
 
-/// How to open a data set whose chunks are coded and larger than what the library keeps of them (1 MiB): each access
-/// to a part of one would decode all of it again. None for others, and for chunks of more than 1 GiB.
+/// Access properties for a data set whose chunks are encoded and larger than the library's chunk cache (1 MiB), where
+/// each access to a part of one would decode all of it again. None for others, and for chunks of more than 1 GiB.
 static Handle room_for_a_chunk(const Handle& set) {
   constexpr double kept = 1 << 20, most = 1 << 30;
   const Handle properties(H5Dget_create_plist(set.id())), type(H5Dget_type(set.id()));
@@ -194,7 +194,7 @@ static Handle room_for_a_chunk(const Handle& set) {
   return access;
 }
 
-/// Where a link on the way to `path` leads to nothing; empty where none does.
+/// Describes the dangling link on the way to `path`; empty if there is none.
 static std::string lost_link(hid_t file, const std::string& name, const std::string& path) {
   for (std::size_t end = 1; end != std::string::npos && end < path.size();) {
     end = path.find('/', end + 1);
@@ -235,7 +235,8 @@ Dataset Group::opened(const std::string& name, bool stored) const {
   stored ? require_files_of(opened, file_, path) : require_parts(opened, file_, path);
   const Handle access = room_for_a_chunk(opened);
   if (!access) return Dataset(opened, file_, path);
-  H5Dclose(opened.id());  // what is open under one name shares what it keeps in memory
+  H5Dclose(opened.id());  // objects open under one name share the chunk cache, so the first is closed before it is
+                          // opened again
   return Dataset(checked(H5Dopen2(handle_.id(), path.c_str(), access.id()), "open", file_, path), file_, path);
 }
 

@@ -10,10 +10,10 @@
 #include "core/codec/fields/field_codec.hpp"
 #include "core/parallel/comm.hpp"
 
-/// HDF5 files as C++ values. Identifiers are closed by destructors, numbers keep the type of the C++ variable, and
-/// every failure is an InputError that names the file, the path inside it, what was found and what helps; the library's
-/// own error stack is never printed. Nothing here is collective unless it says so. Several threads may use files at
-/// once, each its own objects: the library itself is entered by one at a time.
+/// HDF5 files as C++ values. Identifiers are closed by destructors, values keep the type of the C++ variable, and every
+/// failure is an InputError that names the file, the path inside it, what was found and how to fix it; the library's
+/// own error stack is never printed. Nothing here is collective unless documented so. Several threads may use files at
+/// once, each its own objects: calls of the library are serialised.
 namespace cambium::io {
 
 /// Release of the HDF5 library in use, e.g. "1.10.8".
@@ -42,7 +42,7 @@ template <class T>
 struct IsVector : std::false_type {};
 template <class T>
 struct IsVector<std::vector<T>> : std::true_type {};
-/// Where a value lives: dataset or attribute of an object of a file.
+/// Location of a value: dataset or attribute of an object of a file.
 struct Place {
   Handle handle;  ///< of the dataset or attribute
   std::string file, path;
@@ -116,7 +116,7 @@ class Object {
   void set_attribute(const std::string& name, const std::vector<std::string>& texts);
   /// InternalError for values of more than one dimension: netCDF opens no file that has such an attribute.
   void set_attribute(const std::string& name, const TensorRef& values);
-  /// Text of fixed length in ASCII, one or several of the same room, for formats that ask for it.
+  /// Fixed-length ASCII text, one or several of the same length, for formats that require it.
   void set_ascii_attribute(const std::string& name, const std::string& text);
   void set_ascii_attribute(const std::string& name, const std::vector<std::string>& texts);
   template <class T>
@@ -143,18 +143,18 @@ class Dataset : public Object {
 
   std::vector<std::int64_t> shape() const;
   std::int64_t elements() const;
-  /// Extent of the chunks in which it is stored; empty when it lies in one piece.
+  /// Chunk extent; empty if the storage is contiguous.
   std::vector<std::int64_t> chunk() const;
   std::int64_t stored_bytes() const;  ///< on disk, after compression
   bool is_text() const;
-  DType dtype() const;  ///< of the numbers; InputError for text and for types that have no DType
+  DType dtype() const;  ///< InputError for text and for types that have no DType
 
   /// Everything: std::string, a number (datasets of one element), or a std::vector of them (row-major).
   template <class T>
   T read() const {
     return detail::read<T>(place());
   }
-  /// Everything, into contiguous host memory of the same shape; numbers are converted to the tensor's type.
+  /// Reads everything into contiguous host memory of the same shape; values are converted to the tensor's type.
   void read_into(const TensorRef& out) const;
   /// The block that starts at `start` and has the shape of `out` (same rank as the dataset).
   void read_block(std::span<const std::int64_t> start, const TensorRef& out) const;
@@ -184,15 +184,15 @@ class Group : public Object {
   Group create_group(const std::string& name);
   void remove(const std::string& name);
 
-  /// InputError where there is none, and where it cannot be read in full: parts of a virtual data set, files of
-  /// external storage or filters that are not here.
+  /// InputError if there is none, and if it cannot be read in full: parts of a virtual data set, files of external
+  /// storage or filters are missing.
   Dataset dataset(const std::string& name) const;
   template <class T>
   T read(const std::string& name) const {
     return dataset(name).read<T>();
   }
 
-  /// Makes a dataset and fills it; groups above it are made. InputError when the name is taken.
+  /// Creates a dataset and fills it; parent groups are created. InputError if the name is taken.
   Dataset write(const std::string& name, const TensorRef& values);
   Dataset write(const std::string& name, const std::string& text);
   Dataset write(const std::string& name, const char* text) { return write(name, std::string(text)); }
@@ -209,22 +209,21 @@ class Group : public Object {
   /// Integers with a name for each value: `names[v]` is the name of v.
   Dataset write_enumeration(const std::string& name, const std::vector<int>& values,
                             const std::vector<std::string>& names);
-  /// Says which dataset holds the coordinates of each dimension of `array` (HDF5 Dimension Scale Specification):
-  /// xarray, netCDF and h5py then know them. `scales` has a name for each dimension, seen from this group.
+  /// Attaches the datasets with the coordinates of each dimension to `array` (HDF5 Dimension Scale Specification), for
+  /// xarray, netCDF and h5py. `scales` has a name for each dimension, relative to this group.
   void attach_scales(const std::string& array, const std::vector<std::string>& scales);
   /// Another name for an object of this file.
   void link(const std::string& existing, const std::string& name);
 
-  /// Makes a dataset of this shape with its room on disk, to be filled by write_block(). In one piece, or in chunks of
-  /// the extent `chunk` (as long as `shape`).
+  /// Creates a dataset of this shape, allocated on disk, to be filled by write_block(). Contiguous, or in chunks of the
+  /// extent `chunk` (as many dimensions as `shape`).
   Dataset allocate(const std::string& name, DType type, std::span<const std::int64_t> shape,
                    std::span<const std::int64_t> chunk = {});
-  /// Makes an empty dataset (0, row_shape...) that grows along dimension 0, by `rows_at_once` rows or fewer.
+  /// Creates an empty dataset (0, row_shape...) that grows along dimension 0, by `rows_at_once` rows or fewer.
   Dataset create_series(const std::string& name, DType type, std::span<const std::int64_t> row_shape,
                         std::int64_t rows_at_once = 1);
-  /// The same for rows of real numbers that are stored within a bound of error: each row is one chunk and goes through
-  /// the lossy filter. `weights`: of an enhancer fitted before, stored once for all rows. InputError when a row is 2
-  /// GiB or more.
+  /// The same for rows of real values stored within an error bound: each row is one chunk and passes through the lossy
+  /// filter. `weights`: of an enhancer fitted before, stored once for all rows. InputError if a row is 2 GiB or more.
   Dataset create_coded_series(const std::string& name, DType type, std::span<const std::int64_t> row_shape,
                               const lowp::FieldCoding& coding, const lowp::Enhancer* weights = nullptr);
   Dataset create_series(const std::string& name, DType type, std::span<const std::int64_t> row_shape,
@@ -245,15 +244,15 @@ class Group : public Object {
 /// An open file; it is its own root group. Closing it invalidates every group and dataset opened through it.
 class File : public Group {
  public:
-  /// How numbers in one piece are read: by HDF5's habit 64 KiB at a time, which serves blocks of many short lines, or
-  /// those that were asked for, which serves single samples.
+  /// Reads of contiguous datasets: through HDF5's default sieve buffer of 64 KiB, for blocks of many short lines, or
+  /// only the requested bytes, for single samples.
   enum class Reads { sieved, exact };
-  /// Existing file, read only; what was opened through it outlives it.
+  /// Existing file, read only; objects opened through it may outlive it.
   static File open(const std::string& path, Reads reads = Reads::sieved);
-  /// New file; an old one of that name is lost. Messages name it `shown` (the path, where that is empty).
+  /// New file; overwrites an old one of that name. Messages name it `shown` (if empty, the path).
   static File create(const std::string& path, const std::string& shown = {});
   static File append(const std::string& path);     ///< existing file, read and write
-  static File in_memory(const std::string& name);  ///< a file that never reaches the disk
+  static File in_memory(const std::string& name);  ///< a file that is never written to disk
   /// Collective: existing file, read and write, all ranks through MPI-IO. InputError when HDF5 is a serial one.
   static File open_collective(const std::string& path, const Comm& comm);
 

@@ -37,7 +37,7 @@ bool has_own_fill(const Dataset& array) {
   double fill = 0.0;
   const bool own = H5Pfill_value_defined(properties.id(), &defined) >= 0 && defined == H5D_FILL_VALUE_USER_DEFINED &&
                    H5Pget_fill_value(properties.id(), H5T_NATIVE_DOUBLE, &fill) >= 0 && fill != 0.0;
-  H5Eclear2(H5E_DEFAULT);  // of types that are no numbers
+  H5Eclear2(H5E_DEFAULT);  // errors of non-numeric types
   return own;
 }
 

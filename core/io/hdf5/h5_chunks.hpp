@@ -5,15 +5,15 @@
 
 namespace cambium::io {
 
-/// Chunks of an array, and those of them that were never written: HDF5 gives the fill value for their numbers, zero
-/// where the file names none.
+/// Number of chunks of an array, and of those never written: HDF5 returns the fill value for these, zero if the file
+/// names none.
 struct ChunkCount {
   std::int64_t all = 0, unwritten = 0;
 };
-/// All zero for an array without chunks, and where the library cannot count (before HDF5 1.10.5).
+/// All zero for an array without chunks, and if the library cannot count them (before HDF5 1.10.5).
 ChunkCount count_chunks(const Dataset& array);
 
-/// True where the program that made the array chose another number than 0 for what is not written (H5Pset_fill_value).
+/// True if the program that made the array set a non-zero fill value (H5Pset_fill_value).
 bool has_own_fill(const Dataset& array);
 
 }  // namespace cambium::io

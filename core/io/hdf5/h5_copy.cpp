@@ -18,7 +18,7 @@ constexpr auto for_each_link = H5Literate;
 #endif
 constexpr auto info_by_name = H5Oget_info_by_name1;
 
-/// Properties with which an object was made.
+/// Creation properties of an object.
 Handle creation_of(const Handle& object) {
   switch (H5Iget_type(object.id())) {
     case H5I_GROUP:
@@ -39,7 +39,7 @@ H5_index_t order_of_attributes(const Handle& object) {
   return by(order);
 }
 
-/// An empty file whose root keeps the order in which links and attributes were made, where that of `from` does.
+/// An empty file whose root tracks the creation order of links and attributes if that of `from` does.
 File made_like(const File& from, hid_t from_id, const std::string& to, const std::string& shown) {
   File made = File::create(to, shown);
   const Handle root = checked(H5Gopen2(from_id, "/", H5P_DEFAULT), "read", from.file(), "/");
@@ -147,7 +147,7 @@ void FileCopy::copy_object(const std::string& path, const Handle& link_propertie
 
 namespace {
 
-/// True if its values lie in other files, to which names lead that may lead nowhere from the folder of a copy.
+/// True if its values are in other files, whose relative names may not resolve from the folder of a copy.
 bool lies_elsewhere(const Handle& set) {
   const Handle properties(H5Dget_create_plist(set.id()));
   return H5Pget_layout(properties.id()) == H5D_VIRTUAL || H5Pget_external_count(properties.id()) > 0;
@@ -155,7 +155,7 @@ bool lies_elsewhere(const Handle& set) {
 
 }  // namespace
 
-/// A data set in one piece, with the values of one that lies in other files.
+/// A contiguous data set with the values of one stored in other files.
 void FileCopy::gather_data_set(const std::string& path, const Handle& link_properties) {
   const Handle from = opened(path), named(H5Dget_type(from.id())), type(H5Tcopy(named.id()));
   const Handle old_space(H5Dget_space(from.id()));
@@ -217,9 +217,9 @@ void FileCopy::copy_attributes(const std::string& path) {
     checked_status(copy_attribute(path, from, to, name) ? 0 : -1, "copy", from_.file(), path + "@" + name);
 }
 
-/// False where HDF5 refuses. What refers to objects is filled when all of them are there.
+/// False if HDF5 refuses. References are filled in once all objects exist.
 bool FileCopy::copy_attribute(const std::string& path, const Handle& from, const Handle& to, const std::string& name) {
-  if (name == "DIMENSION_LIST" || name == "REFERENCE_LIST") return true;  // made anew
+  if (name == "DIMENSION_LIST" || name == "REFERENCE_LIST") return true;  // created again
   const Handle in(H5Aopen(from.id(), name.c_str(), H5P_DEFAULT));
   const Handle named(H5Aget_type(in.id())), type(H5Tcopy(named.id())), space(H5Aget_space(in.id()));
   const Handle properties(H5Aget_create_plist(in.id()));

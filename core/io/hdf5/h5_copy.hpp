@@ -9,32 +9,32 @@
 /// Shared by the h5_*.cpp files only.
 namespace cambium::io::detail {
 
-/// A copy of a file, object by object, in which some data sets are stored in another way. All else is as it was: links
-/// of every kind, attributes, the order in which things were made where the file keeps it, dimension scales, and what
-/// refers to objects of the file. Objects that no link leads to are left behind.
+/// A copy of a file, object by object, in which some data sets are stored in another way. Everything else is preserved:
+/// links of every kind, attributes, creation order if the file tracks it, dimension scales, and references to objects
+/// of the file. Unlinked objects are not copied.
 class FileCopy {
  public:
-  /// Makes the data set in the copy, with its values; false: it is to be copied as it is. The identifiers are those of
-  /// the two files.
+  /// Creates the data set in the copy, with its values; false: copy it as it is. The identifiers are those of the two
+  /// files.
   using Recode = std::function<bool(const Dataset& from, Group& to, hid_t from_file, hid_t to_file)>;
   /// Messages name the copy `shown`.
   FileCopy(const std::string& from, const std::string& to, const std::string& shown, Recode recode);
   void run();
 
  private:
-  /// A file that says its identifier.
+  /// A file that exposes its identifier.
   struct Opened : File {
     Opened(File file) : File(std::move(file)) {}
     hid_t id() const { return handle_.id(); }
     /// A data set that is copied as it is stored, so that its filters need not be here.
     Dataset stored(const std::string& path) const { return Group::opened(path, true); }
   };
-  /// For a link: its name, and which characters it is made of.
+  /// A link: its name and character set.
   struct Link {
     std::string name;
     H5L_type_t type = H5L_TYPE_HARD;
     H5T_cset_t characters = H5T_CSET_ASCII;
-    std::size_t bytes = 0;  ///< of what it says, unless it is hard
+    std::size_t bytes = 0;  ///< length of the link value, unless it is a hard link
   };
 
   // h5_copy.cpp
@@ -62,7 +62,7 @@ class FileCopy {
 
   Opened from_, to_;
   Recode recode_;
-  std::map<haddr_t, std::string> copied_;  ///< first path of what has several
+  std::map<haddr_t, std::string> copied_;  ///< first path of objects that have several
   std::vector<std::string> scaled_, referring_;
   std::vector<std::pair<std::string, std::string>> referring_attributes_;  ///< path, name
   std::map<std::string, std::vector<std::pair<std::string, int>>> uses_;   ///< of a scale: array and dimension

@@ -31,8 +31,7 @@ static bool is_boolean(hid_t type) {
   return H5Tget_class(type) == H5T_ENUM && H5Tget_size(type) == 1 && H5Tget_nmembers(type) == 2;
 }
 
-/// Numbers must be numbers, integers are only read from integers that the C++ type can hold, and from booleans as 0
-/// and 1.
+/// Numeric data only; integers are read only from integers that the C++ type can hold, and from booleans as 0 and 1.
 void require_numbers(const Handle& found, DType wanted, const std::string& file, const std::string& path) {
   const H5T_class_t kind = H5Tget_class(found.id());
   const bool real = wanted == DType::f64 || wanted == DType::f32 || wanted == DType::bf16;
@@ -45,7 +44,7 @@ void require_numbers(const Handle& found, DType wanted, const std::string& file,
 
 namespace {
 
-/// Substitute of HDF5 for whole numbers that the other sign does not hold: the largest, or 0.
+/// Saturation value of HDF5 for integers outside the range of the other signedness: the largest, or 0.
 template <class T>
 bool holds_limit(const TensorRef& t, bool largest) {
   const T* const values = static_cast<const T*>(t.data);
@@ -82,7 +81,7 @@ bool holds_limit(const TensorRef& t) {
                                to_signed ? "float64, or less an offset" : "signed integers"));
 }
 
-/// Compares what was read with what the file holds, through the conversion back: saturated numbers differ.
+/// Converts the values read back to the file's type and compares: saturated ones differ.
 void require_same(const std::vector<char>& original, const void* read, std::size_t n, hid_t found, hid_t memory,
                   const std::string& file, const std::string& path) {
   const std::size_t size = H5Tget_size(found), read_size = H5Tget_size(memory);
@@ -115,7 +114,7 @@ void require_one_value(const Place& p) {
                                fmt::join(shape_of_space(space), ", ")));
 }
 
-/// HDF5 saturates numbers that do not fit; reading a wrong number is worse than stopping.
+/// HDF5 saturates out-of-range values; a wrong value is worse than an error.
 void read_numbers(const Place& p, DType wanted, void* out) {
   const Entered entered;
   const Handle found = type_of_place(p);
@@ -197,8 +196,8 @@ bool Dataset::is_text() const {
   return H5Tget_class(Handle(H5Dget_type(handle_.id())).id()) == H5T_STRING;
 }
 
-/// Type that numbers of other types are read into: those of 16 bits, booleans and other enumerations without loss;
-/// unsigned ones of 64 bits end at 2^63 - 1, and those of more than 64 are rounded.
+/// Type into which values of other types are read: those of 16 bits, booleans and other enumerations without loss;
+/// unsigned 64-bit ones up to 2^63 - 1, and those of more than 64 bits are rounded.
 static std::optional<DType> wider_type(hid_t type) {
   const std::size_t size = H5Tget_size(type);
   switch (H5Tget_class(type)) {
@@ -273,7 +272,7 @@ void Dataset::read_block(std::span<const std::int64_t> start, const TensorRef& o
   const Entered entered;
   if (!out.contiguous() || out.space != Space::host) throw InternalError("HDF5 reads go to contiguous host memory");
   const Handle type(H5Dget_type(handle_.id()));
-  const bool numbered = H5Tget_class(type.id()) == H5T_ENUM && out.dtype == DType::i32;  // as dtype() says
+  const bool numbered = H5Tget_class(type.id()) == H5T_ENUM && out.dtype == DType::i32;  // consistent with dtype()
   if (!numbered) require_numbers(type, out.dtype, file_, path_);
   if (H5Tget_class(type.id()) == H5T_INTEGER && static_cast<std::int64_t>(H5Tget_size(type.id())) > size_of(out.dtype))
     throw InputError(fmt::format("'{}' in '{}' is {}, expected at most {} bits", path_, file_, describe_type(type.id()),

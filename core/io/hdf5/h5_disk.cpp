@@ -16,12 +16,12 @@
 namespace cambium::io::detail {
 namespace {
 
-/// HDF5 sees the first member only.
+/// The first member is the one that HDF5 accesses.
 struct Disk {
   H5FD_t base{};
   int descriptor = -1;
-  haddr_t allocated = 0;  ///< end of what HDF5 has given out
-  haddr_t size = 0;       ///< end of what is in the file, or was swallowed
+  haddr_t allocated = 0;  ///< end of the space allocated by HDF5
+  haddr_t size = 0;       ///< end of the data in the file, including dropped ones
   dev_t device{};
   ino_t inode{};
   int lost = 0;                               ///< errno of the first refused write

@@ -21,9 +21,9 @@ using namespace detail;
 
 namespace {
 
-/// Closing takes all open objects along, but not in files that are read: HDF5 opens the parts of virtual data sets
-/// with the other degree, and a part that is open here with this one counts as missing, without a word. Locks are off
-/// because many shared file systems have none, and because a run that is still going may be looked at.
+/// Closing a file closes all its open objects, except in files that are read: HDF5 opens the parts of virtual data sets
+/// with the other close degree and silently treats a part that is open here with this one as missing. Locks are off
+/// because many shared file systems have none, and so that files of a running simulation can be opened.
 Handle access_properties(H5F_close_degree_t degree = H5F_CLOSE_STRONG, bool locks = false) {
   start_hdf5();
   Handle access(H5Pcreate(H5P_FILE_ACCESS));
@@ -80,8 +80,8 @@ void require_hdf5(const std::string& path) {
   throw InputError(fmt::format("cannot open '{}': {}; copy it again from its source or name another file", path, why));
 }
 
-/// Files that this process does not know are compared with their seal, or opened by another process first. Every rank
-/// may come here: of large files the readers compare the seal themselves, together.
+/// Checks the checksum of files that this process does not know, or opens them in another process first. Every rank may
+/// call this: for large files the readers compare the checksum together.
 void require_sound_file(const std::string& path) {
   require_hdf5(path);
   if (is_trusted_file(path)) return;
@@ -179,7 +179,7 @@ void File::close() {
   flush();
   const hid_t id = handle_.id();
   const std::string written = name_where_written(id);
-  H5Iinc_ref(id);  // the handle's own share is given up below, so that a failed close is seen here
+  H5Iinc_ref(id);  // the handle's own reference is released below, so that a failed close is detected here
   handle_ = Handle();
   checked_status(H5Fclose(id), "close", file_, "/");
   if (!written.empty()) trust_file(written);

@@ -6,12 +6,12 @@
 
 namespace cambium::io {
 
-/// A file that is made in memory, to be brought to the disk by other means.
+/// A file created in memory, to be written to disk by other means.
 class FileInMemory : public File {
  public:
   /// `name` is that of messages.
   explicit FileInMemory(const std::string& name) : File(File::in_memory(name)) {}
-  /// Its bytes as they would lie on the disk, with a seal (core/io/hdf5/seal.hpp) behind them.
+  /// File image as it would be on disk, followed by its checksum (core/io/hdf5/seal.hpp).
   std::vector<char> sealed_image();
 };
 

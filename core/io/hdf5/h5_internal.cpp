@@ -38,7 +38,7 @@ Handle& Handle::operator=(Handle other) noexcept {
   return *this;
 }
 
-// Closing a file closes all that was opened through it, so an identifier may be gone already; HDF5 never reuses one.
+// Closing a file closes all objects opened through it, so an identifier may be invalid already; HDF5 never reuses one.
 Handle::~Handle() {
   if (id_ < 0) return;
   const detail::Entered entered;
@@ -55,9 +55,9 @@ std::recursive_mutex& Entered::mutex() {
 void start_hdf5() {
   const Entered entered;
   static const bool once = [] {
-    // Many shared file systems have no locks. The property of an open file says so too, but HDF5 does not hand it to
-    // the parts of a virtual data set, and refuses one that is open here in another way: it counts as missing,
-    // silently.
+    // Many shared file systems have no locks. The access property of an open file disables them, too, but HDF5 does not
+    // pass it to the parts of a virtual data set, and refuses one that is open here in another way: it silently counts
+    // as missing.
     setenv("HDF5_USE_FILE_LOCKING", "FALSE", 0);
     H5open();
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
@@ -83,7 +83,7 @@ std::string cause() {
   }
   if (text == "filter returned failure during read")
     text = "a compressed chunk is damaged, or what the file says of its filter is; copy the file again from its source";
-  // HDF5 looks for the library of a filter it does not know, and may stop at the folder in which it would lie.
+  // HDF5 searches for the library of an unknown filter, and may fail at the plugin folder.
   if (text.find("required filter") != std::string::npos || text.find("can't open directory") != std::string::npos)
     text = "the filter that it was packed with is not here (" + text +
            "); name the folder of the filter's library in HDF5_PLUGIN_PATH, or let the program that wrote the file "

@@ -21,7 +21,7 @@ struct Entered {
 
 /// Starts the library and silences its error stack. Idempotent.
 void start_hdf5();
-/// The innermost message of HDF5's error stack, which it clears; with the system's own words where there are any.
+/// The innermost message of HDF5's error stack, which is cleared; with the system's error text, if any.
 std::string cause();
 /// Throws InputError "cannot <action> '<path>' in '<file>': <cause>".
 [[noreturn]] void fail(const std::string& action, const std::string& file, const std::string& path);
@@ -35,7 +35,7 @@ inline void checked_status(herr_t status, const char* action, const std::string&
   if (status < 0) fail(action, file, path);
 }
 
-Handle type_of(DType type);  ///< HDF5 type of our numbers, in memory and in files
+Handle type_of(DType type);  ///< HDF5 type of a DType, in memory and in files
 Handle text_type();          ///< UTF-8 of any length
 Handle space_of(const TensorRef& tensor);
 Handle scalar_space();
@@ -51,11 +51,11 @@ class Packed {
   std::vector<char> copy_;
 };
 
-/// Chunk of a series of rows: small rows share one of about 64 KiB, larger ones that come `rows_at_once` one of up to
-/// a MiB, and HDF5 allows none of 4 GiB.
+/// Chunk of a series of rows: small rows share one of about 64 KiB, larger ones that come `rows_at_once` one of up to 1
+/// MiB; HDF5 allows less than 4 GiB.
 std::vector<std::int64_t> series_chunk(DType type, std::span<const std::int64_t> row_shape, std::int64_t rows_at_once);
 
-/// Adds the filters shuffle and deflate. InputError where this HDF5 has them not.
+/// Adds the filters shuffle and deflate. InputError if this HDF5 lacks them.
 void set_lossless(const Handle& properties, const std::string& file, const std::string& name);
 
 /// Name of an HDF5 type for messages: "64-bit integer", "text".

@@ -26,8 +26,7 @@ std::string some_of(const std::vector<std::string>& names) {
                              : fmt::format("{}", fmt::join(shown, ", "));
 }
 
-/// A name of a file or data set as a mapping stores it: pieces between which the number of a block stands (%b); %% is
-/// one %.
+/// Splits a file or data set name of a mapping at the block number (%b); %% is a literal %.
 std::vector<std::string> pieces_of(const std::string& name) {
   std::vector<std::string> pieces{""};
   for (std::size_t k = 0; k < name.size(); ++k) {
@@ -46,7 +45,7 @@ std::string with_number(const std::vector<std::string>& pieces, std::uint64_t nu
   return fmt::format("{}", fmt::join(pieces, std::to_string(number)));
 }
 
-/// The number of a block in a name of these pieces; none where it is no such name.
+/// The number of a block in a name with these pieces; none if the name does not match.
 std::optional<std::uint64_t> number_in(const std::string& name, const std::vector<std::string>& pieces) {
   if (pieces.size() < 2 || !name.starts_with(pieces.front())) return {};
   std::size_t end = pieces.front().size();
@@ -71,7 +70,7 @@ std::string text_of(hid_t properties, std::size_t k, decltype(&H5Pget_virtual_fi
   return text;
 }
 
-/// The parts of one virtual data set, looked for where HDF5 looks for them.
+/// The parts of one virtual data set, searched in the same places as by HDF5.
 class Parts {
  public:
   Parts(const Handle& set, const std::string& file, const std::string& path) : set_(set), file_(file), path_(path) {}
@@ -96,7 +95,7 @@ class Parts {
   }
 
  private:
-  /// The file of a part, open; null where it is not there. "." is the joined file itself.
+  /// The file of a part, open; null if it does not exist. "." is the virtual file itself.
   const File* opened(const std::string& name) {
     const auto known = files_.find(name);
     if (known != files_.end()) return known->second ? &*known->second : nullptr;
@@ -143,8 +142,8 @@ class Parts {
     }
   }
 
-  /// A selection that ends behind the part would be filled up. Of "all of it" HDF5 keeps no extent, but as many values
-  /// are selected in the virtual data set.
+  /// HDF5 would pad a selection that exceeds the part. For "all of it" HDF5 stores no extent, but as many values are
+  /// selected in the virtual data set.
   void require_extent(const Dataset& part, const Mapping& mapping) const {
     const auto shape = part.shape();
     if (H5Sget_select_type(mapping.source.id()) == H5S_SEL_ALL) {
@@ -175,7 +174,7 @@ class Parts {
         path_, file_, needed, part.path(), part.file(), fmt::join(part.shape(), ", ")));
   }
 
-  /// Numbers of the blocks that are there, of files or of data sets in one file.
+  /// Numbers of the existing blocks, of files or of data sets in one file.
   std::set<std::uint64_t> numbers(const std::vector<std::string>& file, const std::vector<std::string>& set) {
     std::set<std::uint64_t> found;
     if (file.size() > 1) {
@@ -210,7 +209,7 @@ class Parts {
     return pieces;
   }
 
-  /// HDF5 takes the blocks 0, 1, ... up to the first that is not there, and makes the data set as long as these.
+  /// HDF5 takes the blocks 0, 1, ... up to the first missing one, and sets the length of the data set accordingly.
   void look_at_series(const std::vector<std::string>& file, const std::vector<std::string>& set,
                       const Mapping& mapping) {
     const auto found = numbers(file, set);
@@ -226,7 +225,7 @@ class Parts {
   std::vector<std::string> missing_;
 };
 
-/// How many virtual data sets lead to the one that is looked at.
+/// Number of virtual data sets on the way to the current one.
 int& depth() {
   static thread_local int value = 0;
   return value;
@@ -278,7 +277,9 @@ std::vector<std::string> places_of_file(const std::string& name, const std::stri
   const std::string folder = folder_of(file);
   std::string all = prefixes ? prefixes : "";
   constexpr std::string_view origin = "${ORIGIN}";
-  if (all.starts_with(origin)) all = folder + all.substr(origin.size());  // of the whole value, not of each folder
+  if (all.starts_with(origin))
+    all = folder + all.substr(origin.size());  // once for the entire value, not for each
+                                               // folder
   while (!all.empty()) {
     const auto end = all.find(':');
     const std::string prefix = all.substr(0, end);

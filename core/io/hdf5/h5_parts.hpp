@@ -6,23 +6,23 @@
 /// Shared by the h5_*.cpp files only.
 namespace cambium::io::detail {
 
-/// Requirements of HDF5 to read a data set in addition to the file, looked for when the data set is opened: the parts
-/// of a virtual data set, the files of external storage, the filters of its chunks. HDF5 itself gives the fill value
-/// for a part that is not there, zeros for what an external file is short of, and tells of a missing filter when it
-/// meets the first chunk. InputError names what is missing and what helps.
+/// Checks, when a data set is opened, what HDF5 needs to read it in addition to the file: the parts of a virtual data
+/// set, the files of external storage, the filters of its chunks. HDF5 itself returns the fill value for a missing
+/// part, zeros past the end of an external file, and reports a missing filter only at the first chunk. InputError names
+/// what is missing and how to fix it.
 void require_parts(const Handle& set, const std::string& file, const std::string& path);
 
-/// The same without the filters, for what is copied as it is stored.
+/// The same without the filters, for data copied in their stored form.
 void require_files_of(const Handle& set, const std::string& file, const std::string& path);
 
-/// What require_parts() asks beside the parts of virtual data sets; `properties`: with which the data set was made.
+/// The checks of require_parts() except those of virtual data sets; `properties`: creation properties of the data set.
 void require_external(const Handle& set, hid_t properties, const std::string& file, const std::string& path);
 void require_filters(const Handle& set, hid_t properties, const std::string& file, const std::string& path);
 
 std::string folder_of(const std::string& file);  ///< "." for a bare name
 
-/// Where a name of another file that stands in `file` leads: the names that HDF5 tries, in its order. `prefixes`: value
-/// of the environment variable that it reads (HDF5_VDS_PREFIX, HDF5_EXT_PREFIX), or null.
+/// Candidate paths for a file name stored in `file`: the names that HDF5 tries, in its order. `prefixes`: value of the
+/// environment variable that it reads (HDF5_VDS_PREFIX, HDF5_EXT_PREFIX), or null.
 std::vector<std::string> places_of_file(const std::string& name, const std::string& file, const char* prefixes);
 
 }  // namespace cambium::io::detail

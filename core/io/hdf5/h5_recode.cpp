@@ -31,7 +31,7 @@ bool is_coded(const Handle& set) {
   return H5Pget_filter_by_id2(properties.id(), lossy_filter_id, &flags, &values, nullptr, 0, nullptr, nullptr) >= 0;
 }
 
-/// How a data set of the copy is made and filled: its chunks, one at a time.
+/// How a data set of the copy is created and filled: its chunks, one at a time.
 struct Plan {
   DType type = DType::f32;
   std::vector<std::int64_t> shape, chunk;  ///< chunk: of one read and write
@@ -40,7 +40,7 @@ struct Plan {
   bool lossless = false;         ///< by the filters that every HDF5 has
 };
 
-/// True if it was made with room to grow along any dimension.
+/// True if it can grow along any dimension.
 bool can_grow(const Handle& set) {
   const Handle space(H5Dget_space(set.id()));
   std::vector<hsize_t> now(32), most(32);
@@ -48,7 +48,7 @@ bool can_grow(const Handle& set) {
   return rank > 0 && !std::equal(now.begin(), now.begin() + rank, most.begin());
 }
 
-/// Those of `set`, without its filters and its place on the disk.
+/// Creation properties of `set`, without its filters and its storage location.
 Handle creation_of(const Handle& set) {
   Handle old(H5Dget_create_plist(set.id()));
   if (H5Pget_external_count(old.id()) == 0 && H5Pget_layout(old.id()) != H5D_VIRTUAL) {
@@ -57,7 +57,7 @@ Handle creation_of(const Handle& set) {
   }
   Handle fresh(H5Pcreate(H5P_DATASET_CREATE));
   const Handle type(H5Dget_type(set.id()));
-  double fill = 0.0;  // of numbers of up to 64 bits
+  double fill = 0.0;  // for numeric types of up to 64 bits
   if (H5Pget_fill_value(old.id(), type.id(), &fill) >= 0) H5Pset_fill_value(fresh.id(), type.id(), &fill);
   return fresh;
 }
@@ -80,7 +80,7 @@ void make(const Dataset& from, Group& to, const Plan& plan, hid_t from_file, hid
           "create", to.file(), from.path());
 }
 
-/// The block after the one that starts at `start`, the last dimension first; false behind the last one.
+/// Advances `start` to the next block, the last dimension fastest; false after the last one.
 bool next_block(const Plan& plan, std::vector<std::int64_t>& start) {
   for (std::size_t d = start.size(); d-- > 0;) {
     if ((start[d] += plan.chunk[d]) < plan.shape[d]) return true;
@@ -123,7 +123,7 @@ void copy_values(const Dataset& from, const Dataset& to, const Plan& plan, hid_t
     move_block(source, start, extent, values, false, from);
     move_block(target, start, extent, values, true, to);
   } while (next_block(plan, start));
-  // A block may wait in memory, and what its filter says is heard only here.
+  // A block may still be cached, and its filter reports errors only here.
   checked_status(H5Dflush(target.id()), "write", to.file(), to.path());
 }
 
@@ -136,7 +136,7 @@ void fill(const Dataset& from, Group& to, const Plan& plan, hid_t from_file, hid
   list.push_back({from.path(), from.elements(), size_of(plan.type), from.stored_bytes(), set.stored_bytes(), "", true});
 }
 
-/// Real numbers of the processor's own form, of 32 or 64 bits.
+/// Real type of native byte order, of 32 or 64 bits.
 std::optional<DType> real_type(hid_t file, const Dataset& set) {
   const Handle opened(H5Dopen2(file, set.path().c_str(), H5P_DEFAULT)), type(H5Dget_type(opened.id()));
   if (H5Tequal(type.id(), H5T_NATIVE_FLOAT) > 0) return DType::f32;
@@ -144,7 +144,7 @@ std::optional<DType> real_type(hid_t file, const Dataset& set) {
   return std::nullopt;
 }
 
-/// It can grow along its first dimension alone: a series of frames.
+/// True if it can grow along its first dimension only: a series of frames.
 bool is_series(hid_t file, const Dataset& set) {
   const Handle opened(H5Dopen2(file, set.path().c_str(), H5P_DEFAULT)), space(H5Dget_space(opened.id()));
   std::vector<hsize_t> now(set.shape().size()), most(now.size());
@@ -152,7 +152,7 @@ bool is_series(hid_t file, const Dataset& set) {
   return now.size() > 1 && most[0] == H5S_UNLIMITED;
 }
 
-/// Numbers that stand for missing ones: those of the conventions CF, and what the file has where nothing was written.
+/// Fill values: those of the CF conventions, and the HDF5 fill value of unwritten data.
 std::vector<double> fills_of(hid_t file, const Dataset& set) {
   std::vector<double> found;
   for (const char* name : {"_FillValue", "missing_value"})
@@ -188,7 +188,7 @@ std::optional<lowp::Enhancer> weights_for(const Dataset& set, hid_t file, const 
   return lowp::enhancer_for<T>(first, plan.chunk, coding.bound, coding.predictor, coding.learned->fit, {}, report);
 }
 
-/// Why real numbers are copied as they are; empty where they need not be, and for what is no real numbers.
+/// Reason why real values are copied unchanged; empty if they need not be, and for other types.
 std::string reason_to_keep(hid_t file, const Dataset& set) {
   if (set.has_attribute("CLASS") && set.attribute<std::string>("CLASS").starts_with("DIMENSION_SCALE"))
     return "it is the scale of a dimension";
@@ -200,7 +200,7 @@ std::string reason_to_keep(hid_t file, const Dataset& set) {
                                   : fmt::format("its numbers have {} bits, not 32 or 64", bits);
 }
 
-/// Chunks of about a MiB: rows of a series, else the leading dimensions are cut.
+/// Chunks of about 1 MiB: rows of a series, else the leading dimensions are split.
 std::vector<std::int64_t> lossless_chunk(const Plan& plan, bool series) {
   if (series) return detail::series_chunk(plan.type, std::span(plan.shape).subspan(1), 1);
   constexpr double wanted = 1 << 20;
@@ -215,7 +215,7 @@ std::vector<std::int64_t> lossless_chunk(const Plan& plan, bool series) {
   return chunk;
 }
 
-/// False where the data set is to be copied as it is.
+/// False if the data set is to be copied unchanged.
 bool encode(const Dataset& from, Group& to, const Compression& compress, std::int64_t fewest, hid_t from_file,
             hid_t to_file, std::vector<Recoded>& list) {
   const auto type = real_type(from_file, from);
@@ -281,7 +281,7 @@ void require_packed_chunks(const Handle& set, const Dataset& named) {
 #endif
 }
 
-/// The chunk at `start` is there, or the file is damaged: HDF5 would give the fill value.
+/// Requires that the chunk at `start` exists; otherwise the file is damaged: HDF5 would return the fill value.
 void require_chunk(const Handle& set, const std::vector<std::int64_t>& start, const Dataset& named) {
   const std::vector<hsize_t> offset(start.begin(), start.end());
   hsize_t bytes = 0;
@@ -315,7 +315,7 @@ bool decode(const Dataset& from, Group& to, hid_t from_file, hid_t to_file, std:
 using Recode =
     std::function<bool(const Dataset& from, Group& to, hid_t from_file, hid_t to_file, std::vector<Recoded>& list)>;
 
-/// Writes the copy beside its name and gives it that name when it is whole.
+/// Writes the copy under a temporary name and renames it when it is complete.
 std::vector<Recoded> written(const std::string& from, const std::string& to, bool sealed, const Recode& recode) {
   if (std::filesystem::exists(to))
     throw InputError(fmt::format("'{}' exists; give the name of a new file, or remove it", to));
@@ -347,7 +347,7 @@ std::vector<Recoded> compress_file(const std::string& from, const std::string& t
 
 namespace {
 
-/// The largest error of a chunk, and what the bound means for its values.
+/// InternalError if a value differs by more than the bound of its chunk.
 template <class T>
 void require_within(const Dataset& from, const Dataset& to, const Plan& plan, const Compression& compress,
                     hid_t from_file, hid_t to_file) {

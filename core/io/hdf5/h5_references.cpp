@@ -12,7 +12,7 @@ void FileCopy::mend_references() {
   for (const auto& path : referring_) mend_data_set(path);
 }
 
-/// Path of what a reference means; empty where it means nothing.
+/// Path of the target of a reference; empty for a null one.
 static std::string name_of(hid_t object, H5R_type_t kind, const void* reference) {
   const auto length = H5Rget_name(object, kind, reference, nullptr, 0);
   if (length <= 0) return {};
@@ -46,7 +46,7 @@ void FileCopy::mend_scales(const std::string& path) {
   H5Dvlen_reclaim(type.id(), space.id(), H5P_DEFAULT, rows.data());
 }
 
-/// A scale that said who uses it says so again.
+/// Restores the list of uses of a scale that had one.
 void FileCopy::list_uses(const std::string& scale) {
   const Handle old = opened(scale);
   if (H5Aexists(old.id(), "REFERENCE_LIST") <= 0) return;
@@ -70,7 +70,7 @@ void FileCopy::list_uses(const std::string& scale) {
   checked_status(H5Awrite(made.id(), type.id(), uses.data()), "write the uses of", to_.file(), scale);
 }
 
-/// References of `object`'s file as those of the copy; what means nothing stays zero.
+/// References of `object`'s file translated to those of the copy; null ones stay zero.
 std::vector<char> FileCopy::translated(hid_t object, const Handle& type, const std::vector<char>& old) const {
   const std::size_t width = H5Tget_size(type.id());
   const bool parts = H5Tequal(type.id(), H5T_STD_REF_DSETREG) > 0;

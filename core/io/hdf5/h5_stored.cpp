@@ -23,7 +23,7 @@ std::string external_place(const std::string& name, const std::string& file) {
   return (fs::path(prefix) / name).string();
 }
 
-/// For filters that are registered with the HDF Group, where the file does not say their names.
+/// Names of filters registered with the HDF Group, for files that do not store them.
 std::string known_filter(H5Z_filter_t id) {
   static const std::map<H5Z_filter_t, const char*> names{{H5Z_FILTER_DEFLATE, "deflate"},
                                                          {H5Z_FILTER_SZIP, "szip"},
@@ -44,7 +44,7 @@ std::string known_filter(H5Z_filter_t id) {
   return found == names.end() ? "" : found->second;
 }
 
-/// True if the first chunk was stored without this filter, as optional ones are where they gain nothing.
+/// True if the first chunk was stored without this filter, as happens with optional ones that gain nothing.
 bool left_out(const Handle& set, int which) {
 #if H5_VERSION_GE(1, 10, 5)
   const Handle space(H5Dget_space(set.id()));

@@ -12,7 +12,7 @@ Dataset labelled(Dataset array, const std::string& unit, const std::string& long
   return array;
 }
 
-/// A series of bytes that nobody writes: its chunks are never made. The name is netCDF's mark of such a dimension.
+/// A byte array that is never written, so its chunks are not allocated. The name is netCDF's mark of such a dimension.
 void write_dimension(Group& group, const std::string& name, std::int64_t length) {
   Dataset dimension = group.create_series(name, DType::u8, {});
   dimension.resize(length);

@@ -6,21 +6,21 @@
 
 namespace cambium::io {
 
-/// What readers of the CF conventions (xarray, CDO, ncview) look for, so that a file opens with names: every array says
-/// what it is and in which unit, and along which named dimensions it lies (Group::attach_scales). xarray sees the
-/// arrays at the top of a file only; show_at_top() puts those of a group there, as further names of the same data.
+/// Metadata for readers of the CF conventions (xarray, CDO, ncview): every array has a long name, a unit and named
+/// dimensions (Group::attach_scales). xarray sees the arrays at the top of a file only; show_at_top() links those of a
+/// group there, as further names of the same data.
 
-/// Attributes `units` ("1" where there is none) and `long_name` of an array, which is given back.
+/// Sets the attributes `units` ("1" if there is none) and `long_name` of an array and returns it.
 Dataset labelled(Dataset array, const std::string& unit, const std::string& long_name);
 
-/// A dimension that has a length and no coordinates of its own, as netCDF stores one; it takes no room on disk. Name it
-/// to Group::attach_scales like any other.
+/// A dimension that has a length and no coordinates of its own, as netCDF stores one; it takes no space on disk. Pass
+/// it to Group::attach_scales like any other.
 void write_dimension(Group& group, const std::string& name, std::int64_t length);
 
-/// Another name at the top of the file for an array in one of its groups. Nothing where the name is taken.
+/// Another name at the top of the file for an array in one of its groups. Does nothing if the name is taken.
 void show_at_top(File& file, const std::string& array, const std::string& name);
 
-/// Coordinates of an array that are no dimensions, such as the step beside the time: `names` with blanks between.
+/// Sets auxiliary coordinates of an array, such as the step in addition to the time: `names` separated by blanks.
 void set_coordinates(Dataset array, const std::string& names);
 
 /// The attribute Conventions of a file that follows CF.

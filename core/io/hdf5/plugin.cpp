@@ -1,5 +1,5 @@
-// Entry points that make the filter a plugin that HDF5 loads by itself, into h5dump, h5py or a viewer, from a folder
-// named by HDF5_PLUGIN_PATH.
+// Entry points that make the filter a plugin that HDF5 loads automatically, into h5dump, h5py or a viewer, from a
+// folder named by HDF5_PLUGIN_PATH.
 #include <H5PLextern.h>
 
 #include "core/io/hdf5/filter.hpp"

@@ -32,7 +32,7 @@ bool identify(const std::string& path, Identity& out) {
   return true;
 }
 
-/// Files that were looked at or need not be; of this process.
+/// Files of this process that were probed or need not be.
 struct Trusted {
   std::mutex guard;
   std::set<Identity> files;
@@ -46,7 +46,7 @@ bool is_trusted(const Identity& file) {
   return trusted().files.contains(file);
 }
 
-/// Empty where nothing is to be done.
+/// Path of the probing program; empty if nothing is to be done.
 std::string program() {
   if (const char* given = std::getenv("CAMBIUM_HDF5_PROBE")) return std::string(given) == "none" ? "" : given;
   const auto path = std::filesystem::path(core_library_folder()) / "cambium" / "cambium_hdf5_probe";
@@ -54,7 +54,7 @@ std::string program() {
   return std::filesystem::exists(path, none) ? path.string() : "";
 }
 
-/// Every rank of a small job looks for itself, as each may be the first to open a file; of a large one the first rank.
+/// Every rank of a small job probes, as each may be the first to open a file; in a large one only rank 0.
 bool is_asked() {
   constexpr int most_ranks = 64;
   int started = 0, ended = 0, rank = 0, ranks = 1;
@@ -103,7 +103,8 @@ void probe_hdf5(const std::vector<std::string>& paths) {
     const auto first = unknown.begin() + static_cast<std::ptrdiff_t>(from);
     words.insert(words.end(), first, first + static_cast<std::ptrdiff_t>(std::min(at_once, unknown.size() - from)));
     const ChildOutput said = output_of(words);
-    // A line for each file that it began with. Statuses of its own (it could not be started) say nothing of a file.
+    // One line for each file that was started. Exit codes of the prober itself (it could not be started) concern no
+    // file.
     const auto begun = static_cast<std::size_t>(std::count(said.text.begin(), said.text.end(), '\n'));
     if (said.status > 128) refuse(unknown[from + std::clamp<std::size_t>(begun, 1, words.size() - 1) - 1], said.status);
   }

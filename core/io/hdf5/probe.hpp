@@ -4,15 +4,15 @@
 
 namespace cambium::io {
 
-/// Has another process open HDF5 files of unknown origin first: InputError where the HDF5 library ends on one, or does
-/// not come to an end. Files that this process wrote, whose seal is sound (trust_file()), or that were looked at before
-/// and have not changed since, cost nothing; others some milliseconds each. Nothing is done where CAMBIUM_HDF5_PROBE is
-/// "none", where the program that looks is not installed, and on ranks behind the first of more than 64.
+/// Opens HDF5 files of unknown origin in another process first: InputError if the HDF5 library crashes or hangs on one.
+/// Files that this process wrote, whose checksum is valid (trust_file()), or that were probed before and have not
+/// changed since, cost nothing; others some milliseconds each. Does nothing if CAMBIUM_HDF5_PROBE is "none", if the
+/// probing program is not installed, and on ranks other than the first of more than 64.
 void probe_hdf5(const std::vector<std::string>& paths);
 
-/// No process need look at this file as it is now.
+/// Marks this file, in its present state, as not to be probed.
 void trust_file(const std::string& path);
-/// True if that is known of it.
+/// True if the file is so marked.
 bool is_trusted_file(const std::string& path);
 
 }  // namespace cambium::io

@@ -1,5 +1,5 @@
-// Opens HDF5 files, walks through their objects and reads from each: a process that may end where a file is damaged, in
-// the place of one that may not. Whether the library refuses is none of its business; it always ends with 0.
+// Opens HDF5 files, walks through their objects and reads from each: a process that may crash on a damaged file instead
+// of the main program. HDF5 errors are ignored; the exit code is always 0.
 #include <fcntl.h>
 #include <hdf5.h>
 #include <sys/resource.h>
@@ -13,8 +13,8 @@
 
 namespace {
 
-constexpr double walk_seconds = 1.0;                       // of one file; a larger one is looked at in part
-constexpr rlim_t most_seconds = 4;                         // of the processor, without coming to an end
+constexpr double walk_seconds = 1.0;                       // per file; a larger one is read in part
+constexpr rlim_t most_seconds = 4;                         // CPU time, after which the file counts as hanging
 constexpr std::size_t most_bytes = std::size_t{16} << 20;  // of one read
 constexpr std::size_t whole_bytes = std::size_t{8} << 20;  // files of fewer bytes are read from end to end
 
@@ -36,7 +36,7 @@ void read_values(hid_t set, hid_t type, hid_t memory, hid_t space, std::size_t p
     H5Dvlen_reclaim(type, memory, H5P_DEFAULT, values.data());
 }
 
-/// Bytes of what one value takes along: its chunk.
+/// True if the chunk of one value, which is read with it, is small.
 bool is_small_chunk(hid_t set, std::size_t size) {
   const hid_t properties = H5Dget_create_plist(set);
   double bytes = static_cast<double>(size);
@@ -138,7 +138,7 @@ int main(int argc, char** argv) {
   const rlimit no_core{0, 0}, processor{most_seconds, most_seconds + 1};
   setrlimit(RLIMIT_CORE, &no_core);
   setrlimit(RLIMIT_CPU, &processor);
-  const int nowhere = open("/dev/null", O_WRONLY);  // what the C library says of a heap that is destroyed
+  const int nowhere = open("/dev/null", O_WRONLY);  // messages of the C library about a corrupted heap
   if (nowhere >= 0) dup2(nowhere, STDERR_FILENO);
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
   for (int k = 1; k < argc; ++k) {
@@ -147,5 +147,5 @@ int main(int argc, char** argv) {
     look_at(argv[k]);
   }
   std::fflush(stdout);
-  _exit(0);  // what the library does at its end is no matter
+  _exit(0);  // skips the library's exit handlers
 }

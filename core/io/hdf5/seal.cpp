@@ -23,9 +23,9 @@ namespace {
 
 struct Trailer {
   std::array<char, 16> name{'C', 'a', 'm', 'b', 'i', 'u', 'm', ' ', 's', 'e', 'a', 'l', ' ', '1', '\n', '\0'};
-  std::uint64_t bytes = 0, checksum = 0;  ///< of what lies before
+  std::uint64_t bytes = 0, checksum = 0;  ///< of all preceding bytes
 };
-/// True if a name is that of a seal, some letters of which may be damaged: a seal does not go with a bit.
+/// True if a name is that of a seal, some letters of which may be damaged: a bit flip must not hide a seal.
 bool resembles(std::string_view found, std::string_view name) {
   std::size_t same = 0;
   for (std::size_t k = 0; k < name.size(); ++k) same += found[k] == name[k];
@@ -41,7 +41,7 @@ std::uint64_t mixed(std::uint64_t sum, std::uint64_t word) {
   return sum ^ std::rotr(sum, 29);
 }
 
-/// Four sums over every fourth word, so that the processor has four multiplications under way.
+/// Four sums over every fourth word, so that the CPU can overlap four multiplications.
 std::uint64_t sum_of(const char* data, std::size_t size) {
   std::array<std::uint64_t, 4> sums{1, 2, 3, 4};
   std::array<std::uint64_t, 4> words;
@@ -171,7 +171,7 @@ Seal seal_within(const std::string& path, MPI_Comm comm) {
   MPI_Bcast(all, 4, MPI_UINT64_T, 0, comm);
   if (!all[0]) return Seal::absent;
   if (!all[3]) return Seal::broken;
-  // Every rank looks at the file that the first one sees; another length is another file.
+  // Every rank checks the file that rank 0 sees; another length means another file.
   std::uint64_t size = before;
   MPI_Bcast(&size, 1, MPI_UINT64_T, 0, comm);
   if (all[1] != size) return Seal::broken;

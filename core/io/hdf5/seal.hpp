@@ -9,31 +9,30 @@
 
 namespace cambium::io {
 
-/// A checksum of a whole file, in 32 bytes behind its end. Readers of HDF5 pass over what lies behind the end that a
-/// file names itself, and programs that change the file through HDF5 cut it off; what is changed in any other way is
-/// noticed.
+/// A checksum of an entire file, in 32 bytes appended to it. HDF5 readers ignore bytes after the end-of-file address,
+/// and programs that change the file through HDF5 truncate them; any other change is detected.
 enum class Seal {
   absent,  ///< written by an earlier version, or changed through HDF5 since
   sound,
   broken  ///< the bytes are not those that were written
 };
 
-/// Collective: seals a finished file, which all ranks see. The ranks share the reading. InputError, on every rank, when
-/// the disk refuses; it calls the file `named`.
+/// Collective: appends the checksum to a finished file, which all ranks can read. Each rank reads a part. InputError,
+/// on every rank, if the disk fails; it calls the file `named`.
 void seal(const std::string& path, const std::string& named, const Comm& comm);
 /// The same by one rank.
 void seal(const std::string& path, const std::string& named);
 
-/// The same of a file that is still in memory: `file` grows by its seal.
+/// The same for a file that is still in memory: `file` grows by the checksum.
 void seal(std::vector<char>& file);
 
-/// Collective. A file that is not there, or is no file, has no seal.
+/// Collective. A missing file, or one that is not a regular file, has no checksum.
 Seal seal_of(const std::string& path, const Comm& comm);
 
 /// The same by one rank.
 Seal seal_of(const std::string& path);
 
-/// InputError where the seal of a file is broken.
+/// InputError if the checksum of a file is wrong.
 void require_unbroken(const std::string& path);
 
 /// A text with its checksum as its last line, a comment (#) of fixed length.

@@ -13,7 +13,7 @@ namespace cambium {
 
 namespace {
 
-/// A dataset of so many numbers.
+/// Reads a dataset of `count` values.
 template <class T>
 std::vector<T> numbers(const io::File& file, const std::string& name, std::size_t count) {
   auto values = file.read<std::vector<T>>(name);
@@ -24,7 +24,7 @@ std::vector<T> numbers(const io::File& file, const std::string& name, std::size_
   return values;
 }
 
-/// The first three of every `stride` numbers.
+/// The first three of every `stride` values.
 template <class T>
 std::vector<std::array<T, 3>> triples(const std::vector<T>& flat, std::size_t stride) {
   std::vector<std::array<T, 3>> out(flat.size() / stride);

@@ -21,7 +21,7 @@
 namespace cambium::io {
 namespace {
 
-/// Bytes of the whole frames up to a step.
+/// Bytes of the complete frames up to a step.
 std::uintmax_t kept_bytes(const std::string& path, std::int64_t last_step) {
   std::ifstream in(path, std::ios::binary);
   std::uintmax_t kept = 0;
@@ -100,7 +100,7 @@ std::string extxyz_text(const Frame& f) { return head_of(f, f.size()) + rows_of(
 
 void append_extxyz(const std::string& path, const FrameShare& share, const Comm& comm) {
   const std::string text = (comm.root() ? head_of(share.frame, share.total) : "") + rows_of(share.frame);
-  std::error_code gone;  // then opening it says so
+  std::error_code gone;  // opening the file will report it
   const auto size = comm.root() ? std::filesystem::file_size(path, gone) : 0;
   const std::int64_t place = comm.sum(gone ? std::int64_t{0} : static_cast<std::int64_t>(size)) +
                              comm.exclusive_sum(static_cast<std::int64_t>(text.size()));

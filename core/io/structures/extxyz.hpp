@@ -9,14 +9,14 @@
 namespace cambium::io {
 
 /// One frame as extended XYZ text: a line with the number of particles, a line with Lattice, Properties, Step, Time
-/// (ps), pbc and, where the frame has them, energy (eV) and stress (eV/Å^3, -virial / volume, without the motion of the
-/// atoms: ASE's sign and meaning), then one particle per line in the order of ids: symbol, position (Å), and where the
-/// frame has them velocity as velo (Å/ps), force as forces (eV/Å) and momentum as momenta (sqrt(eV g/mol), ASE's unit,
-/// beside the velocity, which ASE does not look at). A cell whose corner is not at zero has the key Origin.
+/// (ps), pbc and, if the frame has them, energy (eV) and stress (eV/Å^3, -virial / volume, without the kinetic part:
+/// ASE's sign and meaning), then one particle per line in the order of ids: symbol, position (Å), and if the frame has
+/// them velocity as velo (Å/ps), force as forces (eV/Å) and momentum as momenta (sqrt(eV g/mol), ASE's unit; ASE
+/// ignores velo). A cell whose corner is not at zero has the key Origin.
 std::string extxyz_text(const Frame& frame);
 
-/// Collective: the same text of a frame in shares, behind what `path` holds, each written by its own rank where it
-/// belongs. InputError on every rank where one cannot write.
+/// Collective: appends the same text of a distributed frame to `path`; each rank writes its part at its offset.
+/// InputError on every rank if one cannot write.
 void append_extxyz(const std::string& path, const FrameShare& share, const Comm& comm);
 
 /// A growing trajectory of such frames, which OVITO and ASE open. One rank owns the file.

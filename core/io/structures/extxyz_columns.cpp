@@ -16,7 +16,7 @@ struct KnownColumn {
   int width;
 };
 
-/// By meaning, the first name of each first taken. What a name's numbers are measured in is the reader's business.
+/// By meaning, the preferred name of each first. The reader determines the units.
 constexpr KnownColumn known_columns[] = {{"species", Role::species, 1},
                                          {"symbols", Role::species, 1},
                                          {"symbol", Role::species, 1},

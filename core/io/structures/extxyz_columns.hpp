@@ -25,19 +25,19 @@ enum class ExtxyzRole {
   count
 };
 
-/// The columns of a frame's atoms, as its key Properties names them ("species:S:1:pos:R:3" where there is none).
-/// Known are the names that ASE, GPUMD, MACE, QUIP, LAMMPS' dump extxyz, OVITO and dpdata write; the case of letters is
-/// free. Where two columns have one meaning (forces and REF_forces), the first of the table is taken.
+/// The columns of a frame's atoms, as named by its key Properties ("species:S:1:pos:R:3" if there is none). Recognised
+/// are the names written by ASE, GPUMD, MACE, QUIP, LAMMPS' dump extxyz, OVITO and dpdata, case-insensitive. If two
+/// columns have one meaning (forces and REF_forces), the first of the table is taken.
 class ExtxyzColumns {
  public:
   struct Used {
-    int first = -1;    ///< place among the words of a line; -1 where absent
+    int first = -1;    ///< index among the words of a line; -1 if absent
     int width = 0;     ///< words
     std::string name;  ///< as the file spells it
   };
 
-  /// `force` names the columns of forces that may be taken, the first that is there; without any the table's names.
-  /// InputError for a list that is none, for columns of a wrong number, and where species or positions are missing.
+  /// `force` names the allowed columns of forces, of which the first present is taken; without any the table's names.
+  /// InputError for a malformed list, for columns of a wrong number, and if species or positions are missing.
   ExtxyzColumns(const TextLines& file, const ExtxyzComment& comment, const std::vector<std::string>& force);
   ExtxyzColumns() = default;
 
@@ -59,16 +59,16 @@ class ExtxyzColumns {
   bool named_ = false;
 };
 
-/// Names of labels by ASE, MACE, GPUMD, QUIP and dpdata, the first that is there to be taken: columns of forces (eV/Å),
+/// Names of labels by ASE, MACE, GPUMD, QUIP and dpdata, of which the first present is taken: columns of forces (eV/Å),
 /// and keys of the comment line: energies (eV), virials (eV, -volume times stress), stresses (eV/Å^3, positive under
-/// tension, as ASE has it). Stress with a capital letter is none of them: LAMMPS' dump extxyz writes its pressure so,
+/// tension, as in ASE). Stress with a capital letter is not among them: LAMMPS' dump extxyz uses it for its pressure,
 /// of the other sign and in the unit of its style.
 const std::vector<std::string>& extxyz_force_names();
 const std::vector<std::string>& extxyz_energy_names();
 const std::vector<std::string>& extxyz_virial_names();
 const std::vector<std::string>& extxyz_stress_names();
 
-/// The first of these keys that is there; nullptr where there is none.
+/// The first of these keys that is present; nullptr if there is none.
 const ExtxyzComment::Pair* first_of(const TextLines& file, const ExtxyzComment& comment,
                                     const std::vector<std::string>& names);
 

@@ -61,7 +61,7 @@ class CommentScanner {
     if (line_[at_] == '"' || line_[at_] == '\'')
       if (const auto end = quote_end(at_)) return quoted(*end);
     std::string out;
-    // A line of free text may begin with any character: one is always taken.
+    // Free text may begin with any character: one is always consumed.
     do out += character();
     while (at_ < line_.size() && !between_pairs(line_[at_]) && line_[at_] != '=');
     return out;
@@ -78,7 +78,7 @@ class CommentScanner {
     return open == close ? quoted(*end) : bracketed(*end);
   }
 
-  /// Up to the next blank. "a= b=1": a has no value, where a blank is behind its sign and what follows is a key.
+  /// Up to the next blank. "a= b=1": a has no value if a blank follows its sign and a key follows that.
   std::string bare(bool after_blank) {
     const std::size_t start = at_;
     std::string out;
@@ -99,7 +99,7 @@ class CommentScanner {
     return line_[at_ - 1] == 'n' ? '\n' : line_[at_ - 1];
   }
 
-  /// Where the quote that opens at a place is closed.
+  /// Index of the closing quote for the quote at `from`.
   std::optional<std::size_t> quote_end(std::size_t from) const {
     for (std::size_t k = from + 1; k < line_.size(); ++k) {
       if (line_[k] == '\\')
@@ -110,8 +110,8 @@ class CommentScanner {
     return {};
   }
 
-  /// Where the bracket or brace that opens at a place is closed; those inside of quotes do not count, unless nothing
-  /// closes then (an apostrophe in free text is no quote).
+  /// Index of the closing mark of the bracket or brace at `from`; those inside quotes do not count, unless nothing
+  /// closes then (an apostrophe in free text is not a quote).
   std::optional<std::size_t> bracket_end(std::size_t from) const {
     for (const bool quotes : {true, false})
       if (const auto end = bracket_end(from, quotes)) return end;

@@ -13,7 +13,7 @@ namespace {
 
 using Role = ExtxyzRole;
 
-/// Of a file's own number of atoms, which may be wrong, no more room is made ready than this.
+/// Memory reserved by a file's own number of atoms, which may be wrong, is limited to this.
 constexpr std::int64_t most_atoms_reserved = 1 << 22, most_atoms_of_frame = 1'000'000'000'000;
 
 bool says_no(std::string_view word) { return same_letters(word, "F") || same_letters(word, "false") || word == "0"; }

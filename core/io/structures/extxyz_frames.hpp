@@ -9,25 +9,25 @@
 
 namespace cambium::io {
 
-/// A frame as its file gives it, in the file's axes and numbers.
+/// A frame in the axes and units of its file.
 struct ExtxyzFrame {
   ExtxyzComment comment;
   ExtxyzColumns columns;
   std::int64_t line = 0;                               ///< of the number of atoms, from 1
   std::optional<std::array<double, 9>> lattice;        ///< rows a, b, c
   std::array<bool, 3> periodic = {};                   ///< pbc; without it, whether there is a lattice
-  std::optional<std::string> pbc;                      ///< the key's value, where it is there
+  std::optional<std::string> pbc;                      ///< the key's value, if present
   std::vector<std::string> species;                    ///< in the order of their first atom
   std::vector<int> type;                               ///< of each atom, an index of `species`
-  std::vector<std::array<double, 3>> position, force;  ///< force: empty where it is not there or not wanted
+  std::vector<std::array<double, 3>> position, force;  ///< force: empty if absent or not requested
   std::vector<std::array<double, 3>> reference;        ///< forces of REF_forces, where `force` are of another column
-  // For a state of motion, where it is wanted and there:
+  // Velocities and related columns, if requested and present:
   std::vector<std::array<double, 3>> velocity, momentum, unwrapped, travel;
   std::vector<double> mass;
   std::vector<double> charge;  ///< e
   std::vector<std::int64_t> id;
   std::int64_t held = 0;      ///< atoms that may not move freely, by ASE's column move_mask
-  bool more_columns = false;  ///< lines of a frame without Properties have words behind the fourth
+  bool more_columns = false;  ///< lines of a frame without Properties have more than four words
   std::int64_t atoms() const { return static_cast<std::int64_t>(type.size()); }
 };
 
@@ -38,8 +38,8 @@ struct ExtxyzWanted {
   std::vector<std::string> force;  ///< names of the column of forces; empty: those of extxyz_force_names()
 };
 
-/// The one reader of extended XYZ, plain XYZ among it: a comment line that has no keys says nothing, and columns behind
-/// the fourth are passed over.
+/// Reader of extended XYZ, including plain XYZ: a comment line without keys is ignored, and so are columns after the
+/// fourth.
 class ExtxyzReader {
  public:
   /// Throws InputError when the file cannot be opened.
@@ -49,7 +49,7 @@ class ExtxyzReader {
   /// and for a file that ends inside of a frame.
   bool next(ExtxyzFrame& frame);
 
-  /// Goes to a frame, counted from 0, or from the end (-1 is the last), and reads it. InputError where there is none.
+  /// Reads a frame, counted from 0, or from the end (-1 is the last). InputError if there is none.
   ExtxyzFrame at(std::int64_t frame);
 
   const TextLines& file() const { return file_; }

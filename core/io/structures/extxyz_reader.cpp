@@ -22,7 +22,7 @@ using Role = ExtxyzRole;
 
 /// Å/ps of 1 Å/fs.
 constexpr double per_fs = 1000.0;
-/// QUIP's unit of mass in which energies are eV and velocities Å/fs: one g/mol is so many eV fs^2/Å^2.
+/// QUIP's unit of mass, in which energies are eV and velocities Å/fs: eV fs^2/Å^2 per g/mol.
 constexpr double quip_mass = 1e6 * constants::mvv2e;
 
 /// Makes a structure of a frame.
@@ -213,8 +213,8 @@ class FrameToStructure {
     if (!done.remark.empty()) s_.remarks.push_back(done.remark);
   }
 
-  /// Columns that say something of the atoms which is not in the structure. Forces are computed anew, and momenta say
-  /// what velocities do.
+  /// Columns about the atoms that the structure does not include. Forces are computed again, and momenta are equivalent
+  /// to velocities.
   void name_unread() {
     std::vector<std::string> out;
     for (const auto& name : frame_.columns.names()) {

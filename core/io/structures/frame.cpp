@@ -12,7 +12,7 @@
 namespace cambium::io {
 namespace {
 
-/// place[k]: position by id of the k-th gathered row. Ids are mostly 1..n without a gap, then nothing need be sorted.
+/// place[k]: index by id of the k-th gathered row. Ids are mostly 1..n without a gap, which needs no sorting.
 std::vector<std::int64_t> places(const std::vector<std::int64_t>& tags) {
   const auto [low, high] = std::minmax_element(tags.begin(), tags.end());
   if (!tags.empty() && *high - *low + 1 == std::ssize(tags)) {
@@ -27,7 +27,7 @@ std::vector<std::int64_t> places(const std::vector<std::int64_t>& tags) {
   return place;
 }
 
-/// Collective: rows of a view at their places, `columns` values per row, on rank 0.
+/// Collective: rows of a view in the order of `place`, `columns` values per row, on rank 0.
 template <class T>
 std::vector<T> gather_placed(const Comm& comm, const TensorRef& rows, const std::vector<std::int64_t>& place,
                              int columns) {
@@ -52,7 +52,7 @@ void wrap(const Box& box, double* x, int* image) {
   }
 }
 
-/// Rows of three numbers, turned into the axes in which the cell was given.
+/// Rotates rows of three values into the axes in which the cell was given.
 void turn_back(const GivenAxes& axes, std::vector<double>& rows) {
   if (!axes.turned()) return;
   for (std::size_t k = 0; k < rows.size(); k += 3) {
@@ -69,7 +69,7 @@ GivenAxes axes_of(const State& state) {
   return out;
 }
 
-/// Collective: the ranks' shares of a field summed; none where the state has no such field or it was not computed.
+/// Collective: sum of the ranks' parts of a field; none if the state has no such field or it was not computed.
 std::vector<double> summed(const State& state, const char* name, const Comm& comm) {
   const FieldSpec* field = state.find(name);
   const TensorRef tensor = field ? field->tensor() : TensorRef{};
@@ -96,7 +96,7 @@ std::array<std::int64_t, 2> id_range(const Particles& p, const Comm& comm) {
   return {static_cast<std::int64_t>(-ends[0]), static_cast<std::int64_t>(ends[1])};
 }
 
-/// Places of particles and their arrays as rows of `width` numbers, in the order of the ranks that get them.
+/// Indices of particles and their arrays as rows of `width` values, in the order of the receiving ranks.
 struct SharedRows {
   int width;
   std::vector<double> numbers;
@@ -190,7 +190,7 @@ void set_whole(Frame& frame, const State& state, const Comm& comm, FrameParts pa
   if (const auto virial = summed(state, "virial", comm); !virial.empty()) frame.virial = axes.tensor(virial.data());
 }
 
-/// Positions brought into the cell, vectors turned as files show them.
+/// Wraps positions into the cell and rotates vectors into the given axes.
 void finish_rows(Frame& frame, const Box& box, const GivenAxes& axes) {
   for (std::int64_t k = 0; k < frame.size(); ++k) wrap(box, &frame.position[3 * k], &frame.image[3 * k]);
   for (auto* rows : {&frame.position, &frame.velocity, &frame.force}) turn_back(axes, *rows);

@@ -10,15 +10,15 @@
 
 namespace cambium::io {
 
-/// Which arrays of a frame are wanted beside positions, images and types.
+/// Arrays of a frame that are requested in addition to positions, images and types.
 struct FrameParts {
   bool velocity = false;
   bool force = false;
-  bool totals = false;  ///< energy and virial, where the state has them
+  bool totals = false;  ///< energy and virial, if the state has them
 };
 
-/// All particles of all ranks at one moment, ordered by id: the same on any number of ranks. Arrays of three components
-/// are row-major. Every vector is in the axes in which the cell was given (GivenAxes), as files show them.
+/// All particles of all ranks at one time, ordered by id: the same on any number of ranks. Arrays of three components
+/// are row-major. Every vector is in the axes in which the cell was given (GivenAxes), as in files.
 struct Frame {
   std::int64_t step = 0;
   double time = 0.0;                                         ///< ps
@@ -29,8 +29,8 @@ struct Frame {
   std::vector<int> type;
   std::vector<double> position;                 ///< Å, inside the cell
   std::vector<int> image;                       ///< unwrapped = position + image . cell
-  std::vector<double> velocity;                 ///< Å/ps; empty when not wanted
-  std::vector<double> force;                    ///< eV/Å; empty when not wanted
+  std::vector<double> velocity;                 ///< Å/ps; empty unless requested
+  std::vector<double> force;                    ///< eV/Å; empty unless requested
   std::optional<double> energy;                 ///< eV, potential energy
   std::optional<std::array<double, 9>> virial;  ///< eV, W_ab = -sum dE/dr_a r_b
   std::int64_t size() const { return std::ssize(id); }
@@ -42,16 +42,16 @@ struct Frame {
 /// Collective; rank 0 gets the frame, the others an empty one.
 Frame gather_frame(const State& state, const Comm& comm, FrameParts parts = {});
 
-/// A run of a frame's particles.
+/// A contiguous part of a frame's particles.
 struct FrameShare {
-  Frame frame;             ///< its rows; step, cell, species and totals are those of the whole frame
-  std::int64_t first = 0;  ///< place of the first row among all
-  std::int64_t total = 0;  ///< rows of all shares
-  int shares = 1;          ///< the first so many ranks hold one
+  Frame frame;             ///< its rows; step, cell, species and totals are those of the complete frame
+  std::int64_t first = 0;  ///< index of the first row in the complete frame
+  std::int64_t total = 0;  ///< rows of all parts
+  int shares = 1;          ///< the first `shares` ranks hold one
 };
 
-/// Collective: the frame in runs of ids over as many ranks as get `rows` rows at least, so that none holds it whole. In
-/// one share, on rank 0, where it is small, and where ids have gaps.
+/// Collective: distributes the frame in ranges of ids over as many ranks as get at least `rows` rows each, so that none
+/// holds all of it. In one part, on rank 0, if it is small, and if ids have gaps.
 FrameShare share_frame(const State& state, const Comm& comm, FrameParts parts = {}, std::int64_t rows = 1 << 16);
 
 }  // namespace cambium::io

@@ -39,7 +39,7 @@ class GenFile {
   }
 
  private:
-  /// The next line with words, without what follows #; false at the end of the file.
+  /// The next non-empty line, without comments after #; false at the end of the file.
   bool more() {
     while (file_.next()) {
       const std::string_view line = file_.line();

@@ -12,7 +12,7 @@ namespace {
 
 const std::string root = "/particles/trajectory/";
 
-/// Name of the person who runs this, as far as the system knows.
+/// Full name of the current user, if the system provides it.
 std::string author() {
   const char* user = std::getenv("USER");
   return user && *user ? user : "unknown";

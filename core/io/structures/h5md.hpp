@@ -16,9 +16,9 @@ namespace cambium::io {
 ///     box/edges, position, image[, velocity][, force]   series {step, time, value}; step and time are shared
 ///     species (enumeration), id, mass                   fixed in time
 /// Positions are in the cell and relative to its corner, unwrapped = position + image . edges. Units: Angstrom, ps,
-/// Angstrom ps-1, g mol-1 and, because readers know no other, kJ mol-1 Angstrom-1 for forces. Unit attributes are text
-/// of variable length, where the specification asks for fixed length: MDAnalysis reads only that. One rank owns the
-/// file.
+/// Angstrom ps-1, g mol-1 and, because readers know no other, kJ mol-1 Angstrom-1 for forces. Unit attributes are
+/// variable-length text, although the specification requires fixed length: MDAnalysis reads only that. One rank owns
+/// the file.
 class H5mdFile {
  public:
   struct Content {

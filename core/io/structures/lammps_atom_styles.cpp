@@ -85,14 +85,14 @@ const LammpsAtomStyle* judged_atom_style(const LammpsAtomLines& lines) {
   for (const char* name : {"atomic", "charge", "molecular", "full"}) {
     const LammpsAtomStyle* style = style_named(name);
     if (!style->fits(lines.words)) continue;
-    bool fits = style->type() == 1 && style->words() == 5;  // no other style has so many words and three whole numbers
+    bool fits = style->type() == 1 && style->words() == 5;  // no other style has this many words and three integers
     fits = fits || lines.types[style->type()];
     if (lines.words > style->words())
       for (int k = lines.words - image_flags; k < lines.words; ++k) fits = fits && lines.integers[k];
     if (style->type() == 2) fits = fits && lines.integers[1];  // the molecule
     if (fits) found.push_back(style);
   }
-  // Either column may be that of the types where both agree; charges are rarely whole numbers all.
+  // If both columns agree, either may hold the types; charges are rarely all integers.
   if (found.size() == 2 && lines.same_types) found.erase(found.begin());
   return found.size() == 1 ? found[0] : nullptr;
 }

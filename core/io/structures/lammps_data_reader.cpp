@@ -32,7 +32,7 @@ class DataLines {
   std::string_view word(std::size_t k) const { return words_[k]; }
   int count() const { return static_cast<int>(words_.size()); }
   const std::string& section() const { return section_; }  ///< empty at the end of the file
-  const std::string& remark() const { return remark_; }    ///< behind the section's name
+  const std::string& remark() const { return remark_; }    ///< comment after the section's name
 
   /// Goes to the next line that is not empty or a comment. False at the end of the file.
   bool next() {
@@ -54,7 +54,7 @@ class DataLines {
     remark_ = mark_ < file_.line().size() ? file_.line().substr(mark_ + 1) : std::string();
   }
 
-  /// Goes to the next line of data; false at the end of the section, which the next one has then replaced.
+  /// Advances to the next line of data; false at the end of the section, which has then been replaced by the next one.
   bool next_row() {
     if (!next()) return false;
     if (!starts_section()) return true;
@@ -62,7 +62,7 @@ class DataLines {
     return false;
   }
 
-  /// To the section behind the current one, or the end.
+  /// Skips to the next section, or the end.
   void next_section() {
     if (next()) enter_section();
   }
@@ -250,7 +250,7 @@ class DataFile {
     if (!empty) unread_.push_back(name);
   }
 
-  /// Index of a type given as number or label; none where a word is neither.
+  /// Index of a type given as number or label; none if a word is neither.
   std::optional<int> type_of(std::string_view word) const {
     for (std::size_t k = 0; k < labels_.size(); ++k)
       if (labels_[k] == word) return static_cast<int>(k);
@@ -284,7 +284,7 @@ class DataFile {
     lines_.next_section();
   }
 
-  /// Looks at lines of the section Atoms, and comes back to the first.
+  /// Scans lines of the section Atoms, and returns to the first.
   LammpsAtomLines look_through_atoms(std::int64_t most) {
     const auto start = file_.mark();
     LammpsAtomLines out;
@@ -295,7 +295,7 @@ class DataFile {
         out.integers.assign(words, true);
         out.types.assign(words, true);
       }
-      if (lines_.count() != out.words) break;  // read_atoms() says where
+      if (lines_.count() != out.words) break;  // read_atoms() reports the line
       for (std::size_t k = 0; k < words; ++k) {
         const std::string_view word = lines_.word(k);
         out.integers[k] = out.integers[k] && word.find_first_not_of("+-0123456789") == std::string_view::npos;
@@ -307,7 +307,8 @@ class DataFile {
     return out;
   }
 
-  /// The style of the section Atoms: of its remark, where that names one and the lines are like it, else of the lines.
+  /// The style of the section Atoms: that of its comment, if it names one that fits the lines, else inferred from the
+  /// lines.
   const LammpsAtomStyle& style_of_atoms() {
     const std::string remark = lines_.remark();
     const auto words = split(remark);
@@ -381,7 +382,7 @@ class DataFile {
     s_.v.assign(s_.x.size(), {0.0, 0.0, 0.0});
     std::int64_t lines = 0;
     for (; lines_.next_row(); ++lines) {
-      // The styles electron, sphere and ellipsoid have one or three numbers more.
+      // The styles electron, sphere and ellipsoid have one or three more values.
       if (lines_.count() != 4 && lines_.count() != 5 && lines_.count() != 7)
         file_.fail(fmt::format("expected 'id vx vy vz', found {} words", lines_.count()));
       auto& v = s_.v[row_of(file_.integer(lines_.word(0), "an atom id"))];
@@ -438,8 +439,8 @@ class DataFile {
   Structure s_;
   std::vector<std::string> labels_, unread_;
   std::vector<double> masses_, charges_;
-  bool flags_ = false;             ///< lines end with three whole numbers
-  std::vector<std::int64_t> old_;  ///< ids of the file, where they were changed
+  bool flags_ = false;             ///< lines end with three integers
+  std::vector<std::int64_t> old_;  ///< ids of the file, if they were changed
   std::vector<std::size_t> row_of_tag_;
 };
 

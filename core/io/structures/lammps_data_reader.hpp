@@ -7,15 +7,15 @@
 
 namespace cambium::io {
 
-/// A LAMMPS data file. Read on rank 0, dealt to all ranks. Collective.
+/// A LAMMPS data file. Read on rank 0, distributed to all ranks. Collective.
 ///
 /// `species` names the types 1, 2, ... in order, where two types may be of one species; the names of a section "Atom
-/// Type Labels" take its place. Read are the cell (xlo xhi, ylo yhi, zlo zhi, xy xz yz; or avec, bvec, cvec, abc
-/// origin), Masses, Atoms and Velocities; the remarks name the rest. Numbers are in the units that `units` names
-/// (LAMMPS' styles), else in those that the title does ("units = real", as write_data writes it), else metal. The
-/// columns of Atoms are those of the style that the section's remark names (atomic, charge, full, molecular, sphere...,
-/// with the suffix of an accelerated style, too), else they are judged by their number and contents. Ids with gaps are
-/// made 1 to N. Throws InputError with file:line for anything else.
+/// Type Labels" replace it. Cell (xlo xhi, ylo yhi, zlo zhi, xy xz yz; or avec, bvec, cvec, abc origin), Masses, Atoms
+/// and Velocities are read; the remarks name the rest. Units are those of `units` (LAMMPS' styles), else those of the
+/// title ("units = real", as write_data writes it), else metal. The columns of Atoms are those of the style in the
+/// section's comment (atomic, charge, full, molecular, sphere..., also with the suffix of an accelerated style), else
+/// they are inferred from their number and contents. Ids with gaps are renumbered 1 to N. Throws InputError with
+/// file:line for anything else.
 Structure read_lammps_data(const std::string& path, std::span<const std::string> species, const Comm& comm,
                            const std::string& units = "");
 

@@ -61,7 +61,7 @@ class DumpFile {
   }
 
  private:
-  /// The words behind "ITEM:" of a line; none of another line.
+  /// The words after "ITEM:" of a line; none for another line.
   std::vector<std::string_view> item() const {
     auto words = split(file_.line());
     if (words.empty() || words[0] != item_mark) return {};
@@ -81,7 +81,7 @@ class DumpFile {
     return n;
   }
 
-  /// Goes through the frames until the wanted one; from the end where it is negative.
+  /// Skips frames up to the requested one; from the end if it is negative.
   void go_to(std::int64_t frame) {
     std::vector<DumpHead> heads;
     while (read_head()) {
@@ -283,7 +283,7 @@ class DumpFile {
     return type_of_element(names_[static_cast<std::size_t>(type) - 1]);
   }
 
-  /// LAMMPS calls all types C where nobody told it their elements.
+  /// LAMMPS writes C for all types unless their elements were set.
   void note_element(std::string_view type, std::string_view element) {
     if (element != "C") other_than_carbon_ = true;
     if (first_type_.empty()) first_type_ = type;

@@ -11,11 +11,11 @@ struct LammpsUnits {
 };
 
 /// For real, metal, si, cgs, electron, micro and nano; none for any other word. Velocities of electron are Bohr/fs, as
-/// LAMMPS computes (its manual says Bohr per 1.03275 fs).
+/// LAMMPS computes (its manual states Bohr per 1.03275 fs).
 std::optional<LammpsUnits> lammps_units(std::string_view style);
 
-/// The style that the first line of a data file names, as write_data does: "..., units = real". Empty where it names
-/// none of LAMMPS' styles; "lj" is one.
+/// The style named in the first line of a data file, as by write_data: "..., units = real". Empty if it names none of
+/// LAMMPS' styles; "lj" is one.
 std::string lammps_style_of_title(std::string_view title);
 
 /// A sentence where velocities of a file without units, read in Å/ps, make a temperature (K) that those of style real,

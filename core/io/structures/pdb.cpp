@@ -18,7 +18,7 @@ std::string name_columns(const std::string& symbol) {
   return fmt::format("{:<4}", atomic_number(symbol) > 0 && name.size() == 1 ? " " + name : name);
 }
 
-/// A number in eight columns, with as many of three decimals as there is room for.
+/// A value in eight columns, with up to three decimals as space permits.
 std::string coordinate(double x) {
   for (int decimals = 3; decimals > 0; --decimals)
     if (const auto text = fmt::format("{:8.{}f}", x, decimals); text.size() == 8) return text;

@@ -106,7 +106,7 @@ class Poscar {
     }
     std::vector<std::int64_t> counts;
     for (const auto word : words_) {
-      if (!number_of(word)) break;  // a remark behind the numbers
+      if (!number_of(word)) break;  // a comment after the counts
       counts.push_back(file_.integer(word, "the number of atoms of a species"));
       if (counts.back() < 0) file_.fail(fmt::format("{} atoms of a species", counts.back()));
     }
@@ -167,7 +167,7 @@ class Poscar {
     return x;
   }
 
-  /// Behind the positions, perhaps behind those of the lattice.
+  /// After the positions, or after the lattice velocities if present.
   void read_velocities() {
     if (!file_.next()) return;
     words_ = split(file_.line());

@@ -25,19 +25,19 @@ struct StructureInput {
   std::string units, velocity_unit;
   std::array<int, 3> repeat = {1, 1, 1};
   std::optional<GroupSpec> keep;
-  bool velocities = true;  ///< no key: whether they are used; otherwise a file's are not looked at
+  bool velocities = true;  ///< no key: false if the velocities of a file are ignored
   static void describe(deck::Describe<StructureInput>& d);
 };
 
-/// This rank's share of the atoms, not yet where they belong (Domain::migrate). `masses` replaces those of the file and
-/// the standard weights; an error names the owner's keys, `structure` and `masses`. `axes` receives those in which the
-/// structure was given. Throws InputError for a mass of a species that does not occur.
+/// This rank's part of the atoms, before Domain::migrate() sends them to their owners. `masses` overrides those of the
+/// file and the standard weights; an error names the owner's keys, `structure` and `masses`. `axes` receives those in
+/// which the structure was given. Throws InputError for a mass of a species that does not occur.
 Particles build_structure(const StructureInput& input, const std::map<std::string, double>& masses, Context& context,
                           GivenAxes* axes = nullptr);
 
 /// Collective, for `cambium check`: the species and masses that build_structure() will give, from one cell of a crystal
-/// or from the file; nothing where the file is not there yet, or lies in this run's own folder, where an earlier stage
-/// will write it anew.
+/// or from the file; none if the file does not exist yet, or is in this run's own folder, where an earlier stage will
+/// write it again.
 std::optional<std::vector<Species>> species_of(const StructureInput& input, const std::map<std::string, double>& masses,
                                                Context& context);
 

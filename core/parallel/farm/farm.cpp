@@ -152,7 +152,7 @@ void Farm::serve() {
   reassure();
 }
 
-/// Waiting workers hear that rank 0 lives: else they could not tell a long wait from a rank 0 that hangs.
+/// Heartbeat of rank 0 to waiting workers, which otherwise could not distinguish a long wait from a hanging rank 0.
 void Farm::reassure() {
   if (options_.hang_limit <= 0.0 || wall_seconds() - reassured_ < 0.1 * options_.hang_limit) return;
   reassured_ = wall_seconds();
@@ -191,7 +191,7 @@ void Farm::give_up_on(int worker) {
   }
 }
 
-/// Rank 0 evaluates a piece itself and serves as it breathes; false when there is none.
+/// Rank 0 evaluates a piece itself and serves workers in its `breathe` calls; false if there is none.
 bool Farm::work_here() {
   const bool alone = lost() == comm_.size() - 1;
   Piece piece;

@@ -12,36 +12,35 @@
 
 namespace cambium::tasks {
 
-/// Where rank 0 takes work from, and takes results to: a list, a graph, or a search whose next proposal follows from
-/// what is known. Called on rank 0 alone.
+/// Source of work and receiver of results on rank 0: a list, a graph, or a search whose next proposal depends on
+/// earlier results. Called on rank 0 only.
 class WorkSource {
  public:
   virtual ~WorkSource() = default;
-  /// The next piece; false when there is none now (there may be one after a result).
+  /// The next piece; false if there is none now (a result may produce one).
   virtual bool next(int worker, Piece& piece) = 0;
-  /// For a success, or of a failure for good. Each piece comes here once.
+  /// Called for a success, or a final failure; once per piece.
   virtual void finished(const Piece& piece, const PieceResult& result, int worker) = 0;
-  /// No piece will come any more once those handed out are finished: all is done, or somebody asked to stop.
+  /// True if no piece will follow once those assigned are finished: all is done, or a stop was requested.
   virtual bool ended() const = 0;
 };
 
-/// Evaluates one piece, from its number, attempt and content alone. Exceptions count as failures, but for
-/// InternalError.
+/// Evaluates one piece, from its number, attempt and content only. Exceptions count as failures, except InternalError.
 using EvaluatePiece = std::function<PieceResult(const Piece&, const Breathe&)>;
 
 struct FarmOptions {
   int retries = 1;             ///< of a failed piece, and of one whose rank hung, before it has failed for good
-  int ahead = 0;               ///< pieces that wait at a rank while it works on another, so that it never waits itself
-  double hang_limit = 0.0;     ///< seconds without a sign of life after which a rank is taken for hung; 0: never
+  int ahead = 0;               ///< pieces queued at a rank while it works on another, so that it never waits
+  double hang_limit = 0.0;     ///< seconds without a heartbeat after which a rank counts as hung; 0: never
   bool root_works = true;      ///< rank 0 serves and evaluates; otherwise it only serves
   int ranks_per_piece = 1;     ///< for messages: rank k here is rank k * ranks_per_piece of the run
-  bool says_itself = false;    ///< what fails names itself: its message is passed on as it is
-  std::string noun = "piece";  ///< what messages call a piece
+  bool says_itself = false;    ///< the failure message names the piece: it is passed on unchanged
+  std::string noun = "piece";  ///< name of a piece in messages
   std::string go_on =
       {};  ///< what a message about ranks that hung proposes, for example "go on with: cambium restart runs/a"
 };
 
-/// Where the time went.
+/// Timing of the farm.
 struct FarmReport {
   double seconds = 0.0, busy = 0.0;                     ///< wall time; of all evaluators together
   std::int64_t finished = 0, failed = 0, repeated = 0;  ///< repeated: of ranks that hung
@@ -49,15 +48,15 @@ struct FarmReport {
   double efficiency() const { return seconds > 0.0 ? busy / (seconds * evaluators) : 0.0; }
 };
 
-/// Pieces of work for the ranks of a communicator, by need: a rank that is free gets the next one at once. What a rank
-/// had that gives no sign of life goes to others, with the same attempt, so that results do not show it; should the
-/// rank come back, it gets work again, and what it then says of old pieces is not heard. A worker that hears nothing
+/// Dynamic scheduling of pieces of work over the ranks of a communicator: a free rank gets the next one at once. Pieces
+/// of a rank without heartbeat are reassigned with the same attempt, so results do not depend on it; if the rank
+/// returns, it gets new pieces, and its late results of reassigned ones are ignored. A worker that receives nothing
 /// from rank 0 while it waits ends the run.
 class Farm {
  public:
   Farm(const Comm& comm, Log& log, FarmOptions options, EvaluatePiece evaluate);
-  /// Collective; `source` on rank 0 alone, null elsewhere. InputError, after all work is finished, when a rank hung and
-  /// did not come back.
+  /// Collective; `source` on rank 0 only, null elsewhere. InputError, after all work is finished, if a rank hung and
+  /// did not return.
   FarmReport run(WorkSource* source);
 
  private:
@@ -67,7 +66,7 @@ class Farm {
     int lost = 0;  ///< ranks that hung with it
   };
   struct Worker {
-    double alive = 0.0;  ///< when it was last heard of
+    double alive = 0.0;  ///< time of its last message
     std::set<std::int64_t> has;
     bool ready = false, lost = false;
   };

@@ -12,8 +12,8 @@ namespace cambium::tasks {
 /// Work that rank 0 hands out.
 struct Piece {
   std::int64_t number = 0;
-  std::int32_t attempt = 1;  ///< of what failed before
-  std::int32_t turn = 1;     ///< how often this attempt was handed out: more than once when a rank hung
+  std::int32_t attempt = 1;  ///< counts attempts after failures
+  std::int32_t turn = 1;     ///< how often this attempt was assigned: more than once if a rank hung
   std::vector<std::byte> what;
 };
 
@@ -29,16 +29,16 @@ struct PieceResult {
 /// Functions that an evaluation calls often: a sign of life, with which rank 0 serves the others.
 using Breathe = std::function<void()>;
 
-// Between rank 0 and the others. Nobody spins: who waits looks every 0.2 ms.
+// Between rank 0 and the others, without spinning: a waiting rank polls every 0.2 ms.
 
-/// Numbers of pieces that are none: the end; rank 0 lives and has nothing to do.
+/// Reserved piece numbers: the end; rank 0 is alive and has no work.
 constexpr std::int64_t no_more = -1, nothing_yet = -2;
 
 void send_piece(const Piece& piece, int worker, const Comm& comm);
 /// Waits, for at most `limit` seconds when that is positive; nothing when none came.
 std::optional<Piece> receive_piece(const Comm& comm, double limit = 0.0);
 
-/// Who says something about which piece.
+/// Sender of a message and the piece it concerns.
 struct Sender {
   int worker;
   std::int64_t number;

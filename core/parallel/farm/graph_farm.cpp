@@ -68,7 +68,7 @@ class GraphSource : public WorkSource {
   static std::size_t at(std::int64_t t) { return static_cast<std::size_t>(t); }
   static std::int64_t uses(const std::vector<std::int64_t>& inputs) { return std::ssize(inputs); }
 
-  /// A task that the journal knows is finished, whether or not its inputs are: their values may be gone.
+  /// A task in the journal is finished, whether or not its inputs are: their values may be gone.
   void replay() {
     for (const auto& [task, value] : journal_->finished()) {
       if (task < 0 || task >= graph_.size() || value.size() != graph_.output_bytes(task)) continue;
@@ -87,7 +87,7 @@ class GraphSource : public WorkSource {
       if (missing_[at(reader)] > 0 && --missing_[at(reader)] == 0) ready_.insert({-graph_.cost(reader), reader});
     std::vector<std::int64_t> inputs;
     graph_.inputs(task, inputs);
-    for (const std::int64_t i : inputs)  // a replayed reader may come before what it read
+    for (const std::int64_t i : inputs)  // a replayed reader may precede its inputs
       if (--uses_[at(i)] == 0) values_[at(i)] = {};
   }
 
@@ -113,7 +113,7 @@ class GraphSource : public WorkSource {
   std::vector<std::vector<std::byte>> values_;
   std::vector<std::vector<std::int64_t>> readers_;
   std::vector<std::int64_t> missing_, uses_;
-  std::set<std::pair<double, std::int64_t>> ready_;  ///< the dearest first
+  std::set<std::pair<double, std::int64_t>> ready_;  ///< the most expensive first
   std::int64_t left_ = 0, replayed_ = 0;
   std::string problem_;
   mutable bool stopped_ = false;
@@ -138,7 +138,7 @@ PieceResult run_piece(const TaskGraph& graph, const Piece& piece, const Breathe&
 
 GraphFarmResult run_by_need(const TaskGraph& graph, const Comm& comm, Log& log, const FarmOptions& options,
                             TaskJournal* journal, const std::function<bool()>& stop) {
-  order_of(graph);  // refuses what could not end, on every rank
+  order_of(graph);  // refuses a graph that could not end, on every rank
   std::optional<GraphSource> source;
   if (comm.root()) source.emplace(graph, journal, stop, options.says_itself);
   Farm farm(comm, log, options,

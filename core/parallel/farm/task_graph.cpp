@@ -44,7 +44,7 @@ Readers readers_of(const TaskGraph& graph, std::vector<std::int64_t>& missing) {
   return out;
 }
 
-/// Among tasks that never become ready, each has an input that does not either: following these leads around.
+/// Tasks that never become ready each have an input that does not either: following these leads around the cycle.
 std::string way_around(const TaskGraph& graph, const std::vector<std::int64_t>& missing) {
   const auto waits = [&](std::int64_t t) { return missing[t] > 0; };
   std::int64_t at = 0;

@@ -10,7 +10,7 @@ namespace cambium::tasks {
 /// Result of another task, read where it is stored.
 using Input = std::span<const std::byte>;
 
-/// Work cut into tasks, numbered from 0, that read what others have made. The same on every rank; run() may be called
+/// Work split into tasks, numbered from 0, that read each other's values. The same on every rank; run() may be called
 /// by several threads at once, each time for another task.
 class TaskGraph {
  public:
@@ -19,29 +19,29 @@ class TaskGraph {
   /// Replaces `out` by the tasks whose values `task` reads, in the order in which run() gets them.
   virtual void inputs(std::int64_t task, std::vector<std::int64_t>& out) const = 0;
   virtual std::size_t output_bytes(std::int64_t task) const = 0;
-  /// In any unit, by which tasks without a home are dealt and the dearest handed out first.
+  /// In any unit; tasks without a home are assigned by it, and the most expensive are scheduled first.
   virtual double cost(std::int64_t) const { return 1.0; }
-  /// The rank that runs it in a TaskRun; negative: it is dealt by cost.
+  /// The rank that runs it in a TaskRun; negative: assigned by cost.
   virtual int home(std::int64_t /*task*/, int /*ranks*/) const { return -1; }
-  /// Fills `output`, from `inputs` and the number alone.
+  /// Fills `output`, from `inputs` and the task number only.
   virtual void run(std::int64_t task, std::span<const Input> inputs, std::span<std::byte> output) const = 0;
-  /// The same, of a long task that calls `breathe` often: messages move on meanwhile, and other ranks are served. A
-  /// large message is asked for before it is sent, and a rank that only computes does not answer.
+  /// The same for a long task that calls `breathe` often, which progresses messages and serves other ranks. A large
+  /// message needs a handshake before it is sent, and a rank that only computes does not answer.
   virtual void run_long(std::int64_t task, std::span<const Input> inputs, std::span<std::byte> output,
                         const std::function<void()>& /*breathe*/) const {
     run(task, inputs, output);
   }
 };
 
-/// An order in which every task follows its inputs, lower numbers first where there is a choice. InputError for tasks
-/// that wait for each other, with the way around, and for inputs that are no tasks.
+/// An order in which every task follows its inputs, lower numbers first if there is a choice. InputError for circular
+/// dependencies, with the cycle, and for inputs that are not tasks.
 std::vector<std::int64_t> order_of(const TaskGraph& graph);
 
-/// Where each task runs: its own home, else the rank with the least cost so far, the dearest task first. InputError for
-/// a home that is no rank.
+/// Rank of each task: its home, else the rank with the least cost so far, the most expensive task first. InputError for
+/// a home that is not a rank.
 std::vector<int> deal(const TaskGraph& graph, int ranks);
 
-/// All values, computed one after the other in this order: what every other way to run the graph must give.
+/// All values, computed serially in this order: the reference for every other way to run the graph.
 std::vector<std::vector<std::byte>> run_serially(const TaskGraph& graph);
 
 }  // namespace cambium::tasks

@@ -20,7 +20,7 @@ struct RecordHead {
   std::uint64_t bytes, check;
 };
 
-/// FNV-1a over number, length and value: a record that was half written does not pass for a whole one.
+/// FNV-1a over number, length and value: detects a half-written record.
 std::uint64_t check_of(std::int64_t task, std::span<const std::byte> value) {
   std::uint64_t hash = 14695981039346656037ULL;
   const auto mix = [&](const void* data, std::size_t bytes) {
@@ -51,8 +51,8 @@ TaskJournal::~TaskJournal() {
   if (file_ >= 0) ::close(file_);
 }
 
-/// Takes up whole records and cuts off what follows; an empty file, or one that a crash left with half a first line,
-/// begins with the first line.
+/// Reads complete records and truncates what follows; an empty file, or one that a crash left with an incomplete first
+/// line, is started again.
 void TaskJournal::read(const std::string& head) {
   const std::string text = text_of_file(path_);
   if (text.size() < head.size() && head.starts_with(text)) {

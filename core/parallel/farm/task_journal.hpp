@@ -7,13 +7,13 @@
 
 namespace cambium::tasks {
 
-/// Values of finished tasks in a file that only grows: what add() has returned from survives the death of the process,
-/// what synchronise() has returned from that of the machine. A record torn by either is cut off when the file is opened
-/// again. Owned by one rank.
+/// Append-only file with values of finished tasks: after add() returns, a record survives the death of the process,
+/// after synchronise() that of the machine. A record torn by either is truncated when the file is opened again. Owned
+/// by one rank.
 class TaskJournal {
  public:
-  /// `key` names what must not change when the work goes on. `resume`: takes up an existing file, or begins one;
-  /// otherwise begins anew. InputError when the file holds results of other work, or cannot be written.
+  /// `key` must be the same when the work is resumed. `resume`: uses an existing file, or creates one; otherwise starts
+  /// from scratch. InputError if the file holds results of other work, or cannot be written.
   TaskJournal(std::string path, const std::string& key, bool resume);
   ~TaskJournal();
   TaskJournal(const TaskJournal&) = delete;

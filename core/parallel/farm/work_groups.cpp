@@ -32,7 +32,7 @@ void WorkGroups::follow(const EvaluatePiece& evaluate) const {
       evaluate(piece, [] {});
     } catch (const InternalError&) {
       throw;
-    } catch (const std::exception&) {  // the leader says the same
+    } catch (const std::exception&) {  // the leader reports the same
     }
 }
 

@@ -6,8 +6,8 @@
 
 namespace cambium {
 
-/// Collective: writes cite.bib (BibTeX) of the works this stage rests on into the run directory and says so. The list
-/// of rank 0 counts.
+/// Collective: writes cite.bib (BibTeX) with the publications used by this stage into the run directory and logs it.
+/// The list of rank 0 counts.
 void write_citations(const std::vector<Citation>& citations, Context& context);
 
 }  // namespace cambium

@@ -8,7 +8,7 @@
 
 namespace cambium {
 
-/// How unequal the work of the ranks was in a loop, and what that cost.
+/// Load imbalance of the ranks in a loop, and its cost.
 struct RankLoad {
   double busiest = 1.0;  ///< largest work over the mean
   double lost = 0.0;     ///< % of the time that the others waited for the busiest rank
@@ -19,8 +19,8 @@ struct RankLoad {
   std::vector<Result> results() const;
 };
 
-/// Collective. Of a loop of `seconds`, of which this rank spent `waited` in messages and waits; work is what is left of
-/// the time. None where no time passed.
+/// Collective. For a loop of `seconds`, of which this rank spent `waited` in messages and waits; the rest of the time
+/// is work. None if no time passed.
 std::optional<RankLoad> rank_load(double seconds, double waited, const Comm& comm);
 
 }  // namespace cambium

@@ -9,7 +9,7 @@
 
 namespace cambium {
 
-/// Totals that the ranks of a loop exchanged through MPI, a step, each figure that of the rank where it is largest.
+/// Totals exchanged by the ranks of a loop through MPI, per step, each the maximum over ranks.
 struct MessagesPerStep {
   double messages = 0.0, collectives = 0.0;
   double sent = 0.0, received = 0.0;  ///< kB

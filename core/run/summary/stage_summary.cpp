@@ -13,7 +13,7 @@
 
 namespace cambium {
 
-/// Lines between the timing table, which it begins with, and the warnings.
+/// Lines of the summary from the timing table up to the warnings.
 static std::vector<std::string> lines_of(const StageSummary& page, Context& context) {
   std::vector<std::string> out = timing_table(context.timing, page.work, context.comm);
   for (const auto& line : result_lines(page.results)) out.push_back(line);
@@ -21,8 +21,8 @@ static std::vector<std::string> lines_of(const StageSummary& page, Context& cont
   return out;
 }
 
-/// For what a task names, such as "distribution.<step>.h5" or "best.yaml (a deck that trains it again)": the files that
-/// are there, with * for what is in brackets. An average without a sample has left none.
+/// Existing files for the names given by a task, such as "distribution.<step>.h5" or "best.yaml (a deck that trains it
+/// again)", with * for the part in brackets. An average without a sample has left none.
 static std::vector<std::string> names_of(const std::vector<std::string>& files, const std::string& folder,
                                          std::vector<std::string>& said) {
   std::vector<std::string> out;

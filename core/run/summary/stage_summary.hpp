@@ -14,7 +14,7 @@ struct StageSummary {
   std::vector<Citation> citations;
 };
 
-/// Asks a task, or what answers the same questions.
+/// Summary of a task, or of a class with the same interface.
 template <class Stage>
 StageSummary stage_summary_of(Stage& stage) {
   StageSummary page;

@@ -14,8 +14,8 @@ double peak_memory() {
   return 1024.0 * static_cast<double>(usage.ru_maxrss);
 }
 
-/// All ranks must list the same sections in the same order; rank 0's order is used and its names are shared. What an
-/// earlier stage entered and this one did not has no row.
+/// All ranks must list the same sections in the same order; rank 0's order is used and its names are broadcast.
+/// Sections that only an earlier stage entered have no row.
 static std::vector<std::string> section_names(const Timing& timing, const Comm& comm) {
   std::string joined;
   for (const auto& section : timing.sections())
@@ -43,7 +43,7 @@ static std::string rate_line(const Task::Work& work, double seconds) {
   return line;
 }
 
-/// Rows of the sections, with what lies between them as the last one; none where no section was timed.
+/// Rows of the sections, with the time outside them as the last one; none if no section was timed.
 static void add_sections(const Timing& timing, double seconds, const Comm& comm, std::vector<std::string>& lines) {
   const auto names = section_names(timing, comm);
   if (names.empty()) return;

@@ -8,8 +8,8 @@
 
 namespace cambium {
 
-/// Collective. How long a stage took and what it worked on; the rate in the field's unit; rows of section, min, avg,
-/// max over ranks (s) and share of the time, where sections were timed; peak memory. The same lines on every rank.
+/// Collective. Duration and work of a stage; the rate in the field's unit; rows of section, min, avg, max over ranks
+/// (s) and fraction of the time, if sections were timed; peak memory. The same lines on every rank.
 std::vector<std::string> timing_table(const Timing& timing, const Task::Work& work, const Comm& comm);
 
 /// Peak resident memory of this process in bytes.
