@@ -16,7 +16,7 @@ namespace {
 
 using Vector = std::vector<double>;
 
-/// Products of a distributed symmetric matrix with vectors, whose elements lie with the columns.
+/// Products of a distributed symmetric matrix with vectors, whose elements are distributed like its columns.
 class SymmetricProduct {
  public:
   SymmetricProduct(const BlockColumns& matrix, const ColumnRanges& ranges, const Comm& comm)
@@ -94,7 +94,7 @@ class Descent {
       : problem_(problem), comm_(comm), matrix_(problem.matrix, ranges, comm) {
     if (problem.root) root_.emplace_back(*problem.root, ranges, comm);
     if (problem.raised) raised_.emplace_back(*problem.raised, ranges, comm);
-    // Numbers without a pattern, the same on any number of ranks.
+    // Quasi-random start vector, the same on any number of ranks.
     for (int column : problem.matrix.columns())
       for (int i = 0; i < problem.matrix.layout().size(column); ++i) {
         const auto at = static_cast<double>(problem.matrix.layout().offset(column) + i + 1);

@@ -9,7 +9,7 @@
 
 namespace cambium::submatrix {
 
-/// Rows that keep less than this share of the largest length are made orthogonal once more.
+/// Rows that keep less than this fraction of the largest length are orthogonalised again.
 static constexpr double suspect = 1e-2;
 
 template <class T>

@@ -6,7 +6,7 @@
 
 namespace cambium::submatrix {
 
-/// Norms of the blocks of the Hamiltonian, which say from which rows one gets to which.
+/// Norms of the blocks of the Hamiltonian: the strength of the coupling between rows.
 class Couplings {
  public:
   Couplings(const DensityJob& job, const SubmatrixPatterns& patterns) : job_(job), patterns_(patterns) {}

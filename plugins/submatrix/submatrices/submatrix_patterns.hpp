@@ -8,8 +8,8 @@
 
 namespace cambium::submatrix {
 
-/// Which submatrices there are: the block columns that share one, the rows that belong to each, and the blocks that
-/// this rank needs of other ranks.
+/// Set of submatrices: the block columns of each, the rows that belong to it, and the blocks that this rank needs from
+/// other ranks.
 class SubmatrixPatterns {
  public:
   explicit SubmatrixPatterns(const DensityJob& job) : job_(job) {}
@@ -21,10 +21,10 @@ class SubmatrixPatterns {
   /// One row for each block: the largest eps at which a row belongs to the submatrix of a column.
   void widen(BlockColumns reach) { widened_ = std::move(reach); }
   bool widened() const { return widened_.has_value(); }
-  /// The matrix whose norms say which rows belong to a column.
+  /// The matrix whose norms determine the rows of a column.
   const BlockColumns& rows() const { return widened_ ? *widened_ : *matrix_; }
 
-  /// Collective: who shares a submatrix with whom, and who solves which. `krylov_blocks`: see submatrix_cost().
+  /// Collective: groups columns into submatrices and assigns these to ranks. `krylov_blocks`: see submatrix_cost().
   void choose(int krylov_blocks);
   /// Collective: the same submatrices with the rows that now belong to them.
   void keep_groups();
