@@ -13,9 +13,9 @@ struct DoughertyOperator {
   struct Line {
     int group[3] = {-1, -1, -1};
     int modes = 0;
-    bool counts = false;  ///< no other exponent: it takes part in the moments
+    bool counts = false;  ///< no other exponent: the line contributes to the moments
   };
-  /// Velocity moments in units of one common factor (moment_unit), and what the ends of velocity space contribute.
+  /// Velocity moments in units of one common factor (moment_unit), and the contributions of the ends of velocity space.
   struct Moments {
     double m0 = 0.0, m2 = 0.0, ends = 0.0, m1[3] = {}, jump[3] = {};
   };

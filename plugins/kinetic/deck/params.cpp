@@ -217,7 +217,7 @@ std::string key_of(const CommonParams& common, const std::string& species) {
 
 std::map<std::string, double> CommonParams::values() const { return values_of(parameters); }
 
-/// "v = 0 must lie between two cells": says what to change. Some cells must lie on either side of it.
+/// Requires v = 0 to be between two cells; the message proposes a change. Some cells must be on either side of it.
 static void require_zero_on_face(const Axis& axis, const std::string& species, int d) {
   const double steps = -axis.lower / axis.width();
   if (std::abs(steps - std::round(steps)) < 1e-9 * axis.cells || axis.lower > 0.0 || axis.upper < 0.0) return;

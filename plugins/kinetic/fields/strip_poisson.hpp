@@ -9,11 +9,11 @@
 
 namespace cambium::kinetic {
 
-/// WallPoisson in a plane that ranks divide: bricks send their loads to ranks that have strips of it, which solve and
-/// send potentials back. Where there are more ranks than rows of cells, some have no strip.
+/// WallPoisson in a plane that is decomposed over ranks: bricks send their loads to ranks that have strips of it, which
+/// solve and send potentials back. If there are more ranks than rows of cells, some have no strip.
 class StripPoisson {
  public:
-  /// `ranks` outlives it.
+  /// `ranks` must outlive it.
   StripPoisson(const ConfGrid& grid, const Element& element, const PotentialWalls& walls, const ConfRanks& ranks);
 
   const WallUnknowns& unknowns() const { return unknowns_; }
@@ -27,7 +27,7 @@ class StripPoisson {
                             std::vector<double>& wall_potential) const;
 
  private:
-  /// A whole communicator's first ranks.
+  /// The first ranks of a communicator.
   struct First {
     MPI_Comm comm = MPI_COMM_NULL;
     First(const Comm& all, int count);

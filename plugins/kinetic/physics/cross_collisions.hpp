@@ -11,7 +11,7 @@ class CrossCollisions {
   CrossCollisions(const std::vector<CrossCollisionParams>& pairs, const Plasma& plasma);
 
   bool any() const { return !pairs_.empty(); }
-  /// Collective: collisions during dt act on slot 0, whose moments are then new.
+  /// Collective: collisions during dt act on slot 0, whose moments change.
   void act(double dt, const Comm& comm);
 
  private:

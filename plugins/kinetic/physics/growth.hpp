@@ -36,7 +36,7 @@ class GrowthFit {
   Result fit() const;
   /// The rate, and how sure it is; none without a fit.
   std::vector<cambium::Result> results(const Result& fit) const;
-  /// Where nothing could be fitted, why; else empty.
+  /// Reason why nothing could be fitted; otherwise empty.
   std::string excuse(const Result& fit) const;
   /// Why the fit is not that of one exponential or of one wave, with what to do; empty where nothing speaks against it.
   std::string doubts(const Result& fit) const;
