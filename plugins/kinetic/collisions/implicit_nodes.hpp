@@ -31,7 +31,7 @@ struct ImplicitNodes {
   struct Moments {
     D m0 = 0.0, m2 = 0.0, ends = 0.0, m1[3] = {0.0, 0.0, 0.0}, jump[3] = {0.0, 0.0, 0.0};
   };
-  /// First and second moments that a step shall reach.
+  /// Target values of the first and second moments of a step.
   struct Target {
     D m1[3] = {0.0, 0.0, 0.0}, m2 = 0.0;
   };
