@@ -84,7 +84,7 @@ Expanded normal_density(const Expanded& whole, const std::vector<Argument>& give
   return out;
 }
 
-/// A problem as the expression has it, which knows nothing of maxwellian.
+/// Adds maxwellian to a message of the expression parser, which does not know it.
 std::string with_maxwellian(std::string problem) {
   constexpr std::string_view start = "there is no function '";
   if (problem.rfind(start, 0) != 0) return problem;

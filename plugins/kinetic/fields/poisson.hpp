@@ -62,7 +62,7 @@ class Poisson : public FieldModel {
   void require_neutral(const Sources& sources) const;
   void centre_potential();
   double mean_charge(const std::vector<double>& charge, int slot) const;
-  /// Loads of the nodes of cells of `grid` from their charge, each cell alone: [cell][node].
+  /// Contributions of each cell of `grid` to the loads of its nodes, from the charge: [cell][node].
   std::vector<double> loads(const ConfGrid& grid, const std::vector<double>& charge, double mean) const;
   /// Loads of all cells at this rank's nodes: the potential.
   std::vector<double> solve_whole(const std::vector<double>& loads, int slot);

@@ -21,7 +21,7 @@ class StripPoisson {
   void set_potentials(const Element& element, const PotentialWalls& walls) {
     if (own_) own_->set_potentials(element, walls);
   }
-  /// Collective. `loads`, [own cell][node of the element]: the load of each cell alone. Returns the potential there;
+  /// Collective. `loads`, [own cell][node of the element]: the contribution of each cell. Returns the potential there;
   /// the rest as WallPoisson::solve().
   std::vector<double> solve(std::span<const double> loads, const std::vector<double>& wall_charge, double epsilon0,
                             std::vector<double>& wall_potential) const;

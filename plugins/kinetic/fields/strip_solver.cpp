@@ -121,7 +121,7 @@ void StripSolver::eliminate_lines(const std::vector<double>& shared) {
   if (above()) send(*strips_, left, strips_->rank() + 1);
 }
 
-/// Loads of the shared nodes, of this strip alone, become the solution there.
+/// Replaces this strip's contributions to the loads of the shared nodes by the solution there.
 void StripSolver::join_lines(std::vector<double>& shared) const {
   std::vector<double> low(shared.begin(), shared.begin() + lower_), high(shared.begin() + lower_, shared.end());
   if (below()) {

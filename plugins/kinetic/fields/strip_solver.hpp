@@ -32,7 +32,7 @@ class StripSolver {
 
  private:
   struct Coupling {
-    int shared, inner;  ///< among the nodes of both lines, and among those that this rank has alone
+    int shared, inner;  ///< indices among the nodes of both lines, and among those that only this rank has
     double value;
   };
   bool below() const { return strips_ && strips_->rank() > 0; }

@@ -7,7 +7,7 @@ namespace cambium::kinetic {
 /// Collisions between species, pair by pair.
 class CrossCollisions {
  public:
-  /// InputError for a pair that is given twice, or whose species are not there or do not fit together.
+  /// InputError for a pair that is given twice, or whose species do not exist or are incompatible.
   CrossCollisions(const std::vector<CrossCollisionParams>& pairs, const Plasma& plasma);
 
   bool any() const { return !pairs_.empty(); }

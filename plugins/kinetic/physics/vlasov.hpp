@@ -51,7 +51,7 @@ class Vlasov : public Physics {
   const FieldModel* fields() const { return plasma_.fields(); }
   /// True if the first two stages of a step are fused into one pass: see Solver::stages.
   bool fuses() const { return plasma_.fuses(); }
-  /// Collisions between species alone, during dt: for tests. Collective.
+  /// Only collisions between species, during dt: for tests. Collective.
   void collide_species(double dt) { cross_collisions_.act(dt, context_.comm); }
   const GrowthFit* growth() const { return growth_ ? &*growth_ : nullptr; }
 

@@ -12,7 +12,7 @@ SlabMessages::~SlabMessages() {
   int finalized = 0;
   MPI_Finalized(&finalized);
   if (finalized) return;
-  if (std::uncaught_exceptions() == 0) settle();  // the last faces may be on their way, to be read by nobody
+  if (std::uncaught_exceptions() == 0) settle();  // the last faces may be in flight, although no rank will read them
   for (auto* all : {&send_, &receive_})
     for (auto& slab : *all)
       for (auto& request : slab) MPI_Request_free(&request);

@@ -9,10 +9,10 @@
 
 namespace cambium::kinetic {
 
-/// Face values of one slab of velocity space after the other, on their way between neighbours: begin(), then for every
+/// Exchange of face values between neighbours, one slab of velocity space after the other: begin(), then for every
 /// slab, in order, send() when its faces are packed; wait() before they are needed, then finish(). That may be in the
-/// pass that packs them or in a later one, twice (a step that is begun again) or never; neighbours do alike. begin()
-/// lets go of all before.
+/// pass that packs them or in a later one, twice (a repeated step) or never; neighbours do alike. begin() releases all
+/// earlier faces.
 ///
 /// Ranks of one node read each other's faces where they were packed, in shared memory, as soon as a counter shows that
 /// a slab is ready: a slab has a few KiB, and starting and completing its messages took about as long as packing it.

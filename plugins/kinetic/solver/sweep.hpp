@@ -173,8 +173,8 @@ struct Sweep {
     }
   }
 
-  /// The streaming of a cell along x_D with the upwind trace t: along x writes a base + b f and it to `to`, along the
-  /// others adds it. `from` is the cell of `base`, which nobody reads where a is zero.
+  /// Streaming of a cell along x_D with the upwind trace t: along x writes a base + b f and it to `to`, along the
+  /// others adds it. `from` is the cell of `base`, which is not read if a is zero.
   template <int D>
   CAMBIUM_FN void stream_along(const P* f, const P* from, const P* t, const Place& p, P* to) const {
     const T half = T(0.5) * c, w = half * p.W[D], h = half * p.H[D], s = T(p.up[D] ? 1 : -1);

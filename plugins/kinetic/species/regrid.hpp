@@ -36,9 +36,8 @@ struct StoredGrid {
   int conf_cells() const;
 };
 
-/// Cells of several dimensions at once: adds to a new cell's coefficients the L2 projection of what old cells have
-/// there. Exact for what both can hold: a finer grid takes everything over, a coarser one keeps all integrals with its
-/// modes.
+/// Cells of several dimensions at once: adds the L2 projection of old cells to a new cell's coefficients. Exact for
+/// what both bases can represent: a finer grid reproduces f, a coarser one conserves all integrals with its modes.
 class Regrid {
  public:
   Regrid(std::vector<AxisMap> maps, std::vector<std::vector<int>> from, std::vector<std::vector<int>> to);

@@ -34,7 +34,7 @@ class Species {
   bool collides() const { return bgk_ || dougherty_; }
   /// Mean density and temperature of slot 0 in this rank's cells of configuration space.
   std::array<std::vector<double>, 2> density_and_temperature() const;
-  /// The operator of Dougherty for this species; InputError when its velocity space is cut among ranks.
+  /// Dougherty's operator for this species; InputError when its velocity space is decomposed over ranks.
   Dougherty dougherty_with(std::vector<double> frequency) const;
   bool limits() const { return positivity_ != nullptr; }
   /// Scales negative parts away after a step; true when some rank changed a cell, whose moments are then new.

@@ -107,7 +107,7 @@ class Descent {
   double value() const { return value_; }
   int products() const { return products_; }
 
-  /// One step; false where there is nothing left to gain.
+  /// One step; false if it cannot improve the value.
   bool step() {
     Direction w;
     w.x = at_.ax;
@@ -157,7 +157,7 @@ class Descent {
     }
     ++products_;
   }
-  /// Orthogonal to the others, of length one; products follow where they are known. False where nothing is left.
+  /// Orthogonalises and normalises; products follow if they are known. False if nothing is left.
   bool make_orthogonal(Direction& d, const std::vector<Direction*>& to) {
     const double before = comm_.sum(dot(d.x, d.x));
     for (int pass = 0; pass < 2; ++pass) {

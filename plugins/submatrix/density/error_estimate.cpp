@@ -22,13 +22,13 @@ constexpr int drawn_of_widened = 2;
 /// Properties of a drawn submatrix, hartree, both spins (`grown`: 0 or 1).
 enum Kind {
   unknown,       ///< of E - mu N, tightened less computed, without what is known of all submatrices
-  by_eps,        ///< the part of it that eps / 10 changes
-  before,        ///< what ten times eps had left out
-  matrix_bound,  ///< second order of what is wrong with H'
-  beyond,        ///< what rows beyond the reach of eps change
+  by_eps,        ///< the part of it that comes from eps / 10
+  before,        ///< what ten times eps had truncated
+  matrix_bound,  ///< second order of the error of H'
+  beyond,        ///< contribution of rows beyond the reach of eps
   grown,         ///< D reaches rows that it lacks
   electrons,     ///< change of their number
-  edge,          ///< size of what is still missing at the edge
+  edge,          ///< size of the truncation at the edge
   kinds
 };
 
@@ -52,7 +52,7 @@ struct ErrorEstimator::Judged {
   double beyond = 0.0;                   ///< further change by rows to which D reaches
   double before = 0.0;                   ///< computed less that of ten times eps
   double electrons = 0.0;
-  double edge = 0.0;  ///< bound of what is still missing at the edge
+  double edge = 0.0;  ///< bound of the truncation at the edge
 };
 
 namespace {

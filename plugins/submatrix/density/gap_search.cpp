@@ -36,8 +36,8 @@ PrincipalIndex MuSearch::shorter(int column) const {
   return principal_index(std::move(kept), *job_.system.layout, {&column, 1});
 }
 
-/// By how many electrons truncation may have moved the count at this mu: half of what shorter submatrices move it by,
-/// on the tried columns, since the error falls by more than that from decade to decade of eps.
+/// Number of electrons by which truncation may have moved the count at this mu: half of the change by shorter
+/// submatrices, on the tried columns, since the error falls by more than that per decade of eps.
 double MuSearch::moved_by_truncation(double mu) const {
   const auto work = solvers_.make(solvers_.krylov());
   const MatrixFunction f = [mu](double x) { return occupation(x, mu, 0.0); };

@@ -46,7 +46,7 @@ State fermi(double x) {
   return {f, (f > 0.0 ? -f * std::log(f) : 0.0) + (g > 0.0 ? -g * std::log(g) : 0.0)};
 }
 
-/// The entropy is that of the highest order alone: those of lower orders cancel.
+/// Only the highest order contributes to the entropy: lower orders cancel.
 State smeared(double x, int order) {
   const double e = std::exp(-x * x);
   double a = 1.0 / std::sqrt(constants::pi), f = 0.5 * std::erfc(x);

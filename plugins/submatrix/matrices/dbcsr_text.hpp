@@ -5,7 +5,7 @@
 
 namespace cambium::submatrix {
 
-/// Is this a line of what DBCSR's dbcsr_print() writes: one of its head or an element "a(1,2)=0.5;"?
+/// True for a line of the output of DBCSR's dbcsr_print(): one of its header or an element "a(1,2)=0.5;".
 bool is_dbcsr_line(std::string_view line);
 
 /// A matrix as dbcsr_print() of DBCSR 2 writes it with matlab_format (src/ops/dbcsr_io.F), the output of one or several

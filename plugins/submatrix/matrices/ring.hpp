@@ -14,7 +14,7 @@ struct RingInput {
   int functions = 4;     ///< of each atom
   double gap = 0.2;      ///< hartree; 0: a metal
   double hopping = 0.3;  ///< mean of t1 and t2, hartree
-  double range = 1.0;    ///< in units of two bonds; 0: neighbours alone
+  double range = 1.0;    ///< in units of two bonds; 0: neighbours only
   static void describe(deck::Describe<RingInput>& d);
 };
 

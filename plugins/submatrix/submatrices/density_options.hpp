@@ -72,10 +72,10 @@ struct ErrorEstimate {
   double margin = 0.0;
   double sampling = 0.0;         ///< the part of the margin that comes from having drawn only some submatrices
   double electron_change = 0.0;  ///< of N at this mu, per atom
-  double by_eps = 0.0;           ///< size of what eps / 10 changes, per atom
-  double beyond = 0.0;  ///< size of what rows beyond change, to which D reaches and where no eps finds blocks; per atom
-  int grown = 0;        ///< drawn submatrices to which such rows belong
-  int submatrices = 0;  ///< drawn
+  double by_eps = 0.0;           ///< size of the change by eps / 10, per atom
+  double beyond = 0.0;    ///< size of the change by rows to which D reaches and where no eps finds blocks, per atom
+  int grown = 0;          ///< drawn submatrices to which such rows belong
+  int submatrices = 0;    ///< drawn
   bool complete = false;  ///< all of them were
   bool alike = false;     ///< all that were drawn gave the same
   double cost = 0.0;      ///< operations of the estimate over those of all submatrices of the run

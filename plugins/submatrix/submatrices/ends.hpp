@@ -11,7 +11,7 @@ namespace cambium::submatrix {
 
 /// Hops by which a submatrix is widened in the first round of solving and widening; one more in each that follows.
 inline constexpr int first_hops = 3;
-/// Rounds after which nothing is widened any more.
+/// Maximum number of rounds of widening.
 inline constexpr int most_rounds = 40;
 /// Largest number of functions to which a submatrix is widened.
 inline constexpr int most_functions = 6000;

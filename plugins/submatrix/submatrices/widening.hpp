@@ -20,7 +20,7 @@ class Widening {
   /// Collective: computes once what eps truncates from the matrices, and whether any column on any rank may end before
   /// D does.
   void look();
-  /// True if nothing will change any more.
+  /// True if the patterns are final.
   bool done() const { return trimmed_ || !reach_.matrices_end(); }
   /// Collective: one round, with D of the patterns as they are. Each column adds rows as far as D is likely to reach;
   /// when there is none to add, those that it does not reach are removed. False when nothing was done.
