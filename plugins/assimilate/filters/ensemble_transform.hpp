@@ -10,10 +10,11 @@ class EnsembleTransform {
  public:
   explicit EnsembleTransform(int members);
 
-  /// `anomalies`: N x p, of the members' observed values from their mean, each divided by the deviation of its
-  /// observation; localisation multiplies by the root of its weight. `innovations`: p, observation minus mean, scaled
-  /// alike. `inflation`: factor of the background covariance. `weights`: N x N out; the analysis of member m is the
-  /// background mean plus sum over k of weights(m, k) times anomaly k. NumericalError when values are not finite.
+  /// `anomalies`: N x p, the members' observed values minus their mean, each divided by the standard deviation of its
+  /// observation error; localisation multiplies by the square root of its weight. `innovations`: p, observation minus
+  /// mean, scaled alike. `inflation`: factor of the background covariance. `weights`: N x N, output; the analysis of
+  /// member m is the background mean plus sum over k of weights(m, k) times anomaly k. NumericalError when values are
+  /// not finite.
   void compute(std::span<const double> anomalies, std::span<const double> innovations, double inflation,
                std::span<double> weights);
 

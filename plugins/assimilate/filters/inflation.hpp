@@ -3,9 +3,10 @@
 
 namespace cambium::assimilate {
 
-/// The factor of the background covariance, estimated from innovations: their mean square should be that of the
-/// observation errors and the observed spread together. A scalar Kalman filter takes each analysis's estimate by its
-/// sampling error (T. Miyoshi, Mon. Weather Rev. 139, 1519 (2011), eqs. 6 to 11, one factor for all places).
+/// Inflation factor of the background covariance, estimated from innovations: their mean square should equal the sum of
+/// the observation error variance and the observed ensemble variance. A scalar Kalman filter weights the estimate of
+/// each analysis by its sampling error (T. Miyoshi, Mon. Weather Rev. 139, 1519 (2011), eqs. 6 to 11, one factor for
+/// all grid points).
 class AdaptiveInflation {
  public:
   explicit AdaptiveInflation(double first) : value_(first) {}

@@ -6,9 +6,9 @@
 
 namespace cambium::assimilate {
 
-/// Direct insertion: the least change of the state after which it has the observed values, x + H^T (H H^T)^-1 (y - H
-/// x). Observations of whole elements replace these elements. Values on walls stay. NumericalError when two
-/// observations are one.
+/// Direct insertion: the smallest change of the state that reproduces the observed values, x + H^T (H H^T)^-1 (y - H
+/// x). An observation of a single element replaces it. Values on walls do not change. NumericalError when two
+/// observations coincide.
 void insert(std::span<double> state, const Network& network, std::span<const double> observed, const StateSpace& space);
 
 /// Nudging by successive corrections: every element moves by `gain` times the mean misfit of the observations of its

@@ -24,7 +24,7 @@ ObservedEnsemble ObservedEnsemble::of(std::vector<double> seen, std::span<const 
 
 namespace {
 
-/// Observations that a place sees, scaled for EnsembleTransform.
+/// Observations used at a grid point, scaled for EnsembleTransform.
 class LocalView {
  public:
   LocalView(const ObservedEnsemble& seen, const Network& network, const StateSpace& space, double half_width)

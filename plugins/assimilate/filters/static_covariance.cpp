@@ -58,7 +58,7 @@ void StaticCovariance::analyse(std::span<double> state, std::span<const double> 
   dpotrs_("L", &rows, &one, factor_.data(), &rows, v.data(), &rows, &info);
   const double factor = scale_ / static_cast<double>(samples - 1);
   std::vector<double> pull(samples);
-  std::vector<std::pair<std::size_t, double>> near;  // observations that a place sees, their weighted misfits
+  std::vector<std::pair<std::size_t, double>> near;  // observations used at a grid point, their weighted misfits
   for (std::size_t place = 0; place < space_.places(); ++place) {
     if (place == 0 || half_width_ > 0.0) {
       const double x = space_.x[place / space_.nz()], z = space_.z[place % space_.nz()];

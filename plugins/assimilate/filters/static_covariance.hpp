@@ -7,16 +7,16 @@
 
 namespace cambium::assimilate {
 
-/// Analyses with a covariance B that does not change, scale times that of a climatology, localised by gaspari_cohn():
+/// Analysis with a static covariance B: `scale` times that of a climatology, localised by gaspari_cohn():
 ///   x_a = x_b + B H^T (H B H^T + R)^-1 (y - H x_b).
 /// With x_b the climatological mean this is optimal interpolation, with x_b a forecast the minimum of the cost function
 /// of 3D-Var in its dual form (P. Courtier, Q. J. R. Meteorol. Soc. 123, 2449 (1997)), exact because H is linear.
-/// The Cholesky factor of the bracket is made once. References must outlive this.
+/// The Cholesky factor of the bracket is computed once. The referenced objects must outlive this one.
 class StaticCovariance {
  public:
   StaticCovariance(const Climatology& climatology, const Network& network, const StateSpace& space, double scale,
                    double half_width);
-  /// Background in, analysis out: n numbers. `observed`: p.
+  /// Replaces the background by the analysis: n values. `observed`: p.
   void analyse(std::span<double> state, std::span<const double> observed);
 
  private:

@@ -4,8 +4,8 @@
 
 namespace cambium::assimilate {
 
-/// Lorenz's three modes of convection, dx/dt = sigma (y - x), dy/dt = x (rho - z) - y, dz/dt = x y - beta z (E. N.
-/// Lorenz, J. Atmos. Sci. 20, 130 (1963)). Fields "x", "y" and "z", each one number at the same place.
+/// Lorenz's three convection modes, dx/dt = sigma (y - x), dy/dt = x (rho - z) - y, dz/dt = x y - beta z (E. N. Lorenz,
+/// J. Atmos. Sci. 20, 130 (1963)). Fields "x", "y" and "z", each one value at the same grid point.
 class Lorenz63 : public ForecastModel {
  public:
   struct Params {

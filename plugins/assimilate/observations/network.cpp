@@ -12,11 +12,11 @@ namespace {
 
 using Row = std::vector<std::pair<std::size_t, double>>;
 
-/// The places on an axis that a value between them is made of, at most two, and their weights.
+/// Interpolation stencil on an axis: at most two grid points and their weights.
 using Between = std::vector<std::pair<std::size_t, double>>;
 
-/// Linear between neighbours. Beyond the last place the line through the last two goes on or, where the value is zero
-/// at `wall`, the line to there.
+/// Linear interpolation between neighbours. Beyond the last point: extrapolation from the last two or, if the value is
+/// zero at `wall`, interpolation to zero there.
 Between between(const std::vector<double>& places, double at, double period, std::optional<double> wall = {}) {
   if (places.size() == 1) return {{0, 1.0}};
   const auto n = places.size();
@@ -34,7 +34,7 @@ Between between(const std::vector<double>& places, double at, double period, std
   return {{low, 1.0 - share}, {low + 1, share}};
 }
 
-/// The value of a field at the centre of a cell, between its own places.
+/// Value of a field at the centre of a cell, interpolated from the field's own grid points.
 Row centre_row(const StateSpace& space, std::size_t field, std::size_t column, std::size_t row) {
   const auto& f = space.fields[field];
   const auto wall = [](bool has, double end) { return has ? std::optional(end) : std::nullopt; };

@@ -12,7 +12,7 @@
 
 namespace cambium::assimilate {
 
-/// One observed number: a weighted sum of elements of the state, which stands for the place (x, z).
+/// One observed value: a weighted sum of elements of the state, located at (x, z).
 struct Observation {
   std::size_t field = 0;  ///< of the state space
   double x = 0.0, z = 0.0;
@@ -20,11 +20,11 @@ struct Observation {
   double deviation = 0.0;                           ///< standard deviation of its error
 };
 
-/// What is observed at one time, the same at all times. H is linear.
+/// Observation network, the same at all times. H is linear.
 struct Network {
   std::vector<Observation> list;
   std::size_t size() const { return list.size(); }
-  /// H x; `out` has size() numbers.
+  /// Applies H to the state; `out` has size() elements.
   void apply(std::span<const double> state, std::span<double> out) const;
 };
 
@@ -43,19 +43,18 @@ struct NetworkKeys {
 /// Fields of the state space that `keys` name, all of them when it names none. KeyError for one that the model lacks.
 std::vector<std::size_t> observed_fields(const NetworkKeys& keys, const StateSpace& space);
 
-/// Observations of the chosen fields: at every stride-th cell centre, or at given positions, by linear interpolation
-/// between centres, whose values are interpolated from the field's own places; or means over blocks of stride cells, by
-/// area. `scale`: standard deviation of every
-/// field of the space, of which relative_error is a share. KeyError when a position lies outside, a field is unknown
-/// or nothing is observed.
+/// Observations of the chosen fields: at every stride-th cell centre, or at given positions by linear interpolation
+/// between centres, whose values are interpolated from the field's own grid points; or area-weighted means over blocks
+/// of stride cells. `scale`: standard deviation of every field of the space; relative_error is relative to it. KeyError
+/// when a position is outside the domain, a field is unknown or nothing is observed.
 Network make_network(const NetworkKeys& keys, const StateSpace& space, std::span<const double> scale);
 
 /// All fields at the centres of all cells, in the order of the state: p = space.elements().
 Network centres(const StateSpace& space);
-/// The space of what centres() gives.
+/// State space of the values of centres().
 StateSpace centred(StateSpace space);
 
-/// Distance of two places, around the period of x where there is one.
+/// Distance of two positions; the shorter way around if x is periodic.
 double distance(const StateSpace& space, double x1, double z1, double x2, double z2);
 
 }  // namespace cambium::assimilate

@@ -179,7 +179,7 @@ Climatology Assimilate::sample(ForecastModel& model, Context& context) const {
       if (s % 10 == 0) context.log.progress(fmt::format("climatology: sample {} of {}", s + 1, keys.samples));
     }
   }
-  context.comm.sum(states);  // of numbers that one rank has and the others leave zero
+  context.comm.sum(states);  // each element is nonzero on one rank only
   return Climatology::of(std::move(states), n);
 }
 

@@ -12,8 +12,8 @@
 
 namespace cambium::assimilate {
 
-/// Stage `assimilate`: filters of noisy observations side by side, judged by the truth that the observations were made
-/// from: a run of the model itself (a twin experiment), or the fields of an earlier run.
+/// Stage `assimilate`: compares filters of noisy observations, evaluated against the truth that the observations were
+/// generated from: a run of the model itself (a twin experiment), or the fields of an earlier run.
 class Assimilate : public Task, public Checked {
  public:
   struct Observed : NetworkKeys {

@@ -15,7 +15,7 @@ namespace cambium::assimilate {
 /// How members begin: as samples of the climatology, or as these corrected by the first observations.
 enum class Start { observations, climatology };
 
-/// What all filters of an experiment share. References outlive the filters.
+/// Settings common to all filters of an experiment. The referenced objects must outlive the filters.
 struct Setting {
   ForecastModel& model;
   const Climatology& climatology;
@@ -34,8 +34,8 @@ struct Instant {
   std::vector<double> observed, truth;
 };
 
-/// One filter over the time of an experiment, its members shared among the ranks. A filter without an ensemble has one
-/// member.
+/// One filter over the time of an experiment, with its members distributed over the ranks. A filter without an ensemble
+/// has one member.
 class FilterRun {
  public:
   /// Members begin as samples of the climatology, spread over it. KeyError when it has fewer samples than members.

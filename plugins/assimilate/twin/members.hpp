@@ -7,7 +7,7 @@
 
 namespace cambium::assimilate {
 
-/// Share r of n things among `ranks`: first, and one after the last.
+/// Part r of n elements distributed evenly over `ranks`: first, and one past the last.
 struct Share {
   std::size_t first = 0, last = 0;
   static Share of(std::size_t n, int rank, int ranks) {
@@ -17,22 +17,22 @@ struct Share {
   std::size_t size() const { return last - first; }
 };
 
-/// An ensemble of which each rank has whole members; for analyses every rank gets all members of a range of places.
+/// Ensemble distributed by members; for analyses every rank gets all members of a range of grid points.
 class Members {
  public:
   Members(const Comm& comm, const StateSpace& space, std::size_t members);
 
   std::size_t size() const { return members_; }
   Share own() const { return own_; }
-  /// Member m of this rank's share: space.elements() numbers.
+  /// Member m, which must be on this rank: space.elements() values.
   std::span<double> member(std::size_t m);
   /// Collective: H x of all members on every rank, N x p.
   std::vector<double> seen_through(const Network& network);
-  /// Collective: members to places, and back.
+  /// Collective: redistributes from members to grid points, and back.
   EnsembleSlice to_places() const;
   void from_places(const EnsembleSlice& slice);
-  /// Collective: means and variances (with N - 1; 0 for one member) of all elements, on every rank. The same bits on
-  /// any number of ranks.
+  /// Collective: means and variances (with N - 1; 0 for one member) of all elements, on every rank. Bitwise identical
+  /// on any number of ranks.
   struct Moments {
     std::vector<double> mean, variance;
   };
@@ -42,7 +42,7 @@ class Members {
   struct Counts {
     std::vector<int> send, send_at, receive, receive_at;
   };
-  /// Of to_places().
+  /// Counts and offsets of the all-to-all of to_places().
   Counts counts() const;
   Share places_of(int rank) const { return Share::of(space_.places(), rank, comm_.size()); }
   Share members_of(int rank) const { return Share::of(members_, rank, comm_.size()); }

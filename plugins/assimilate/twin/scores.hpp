@@ -12,7 +12,7 @@ double rmse(const StateSpace& space, std::span<const double> estimate, std::span
 /// Root of the mean variance over the same elements.
 double spread(const StateSpace& space, std::span<const double> variance);
 
-/// What one filter did over time. One entry per analysis time; f: forecast, a: analysis.
+/// Time series of one filter. One entry per analysis time; f: forecast, a: analysis.
 struct Series {
   std::vector<double> time, rmse_f, rmse_a, spread_f, spread_a;
   std::vector<double> innovation;  ///< mean of observation minus forecast, in units of the observation errors

@@ -6,7 +6,7 @@
 
 namespace cambium::assimilate {
 
-/// What is to be found, as values of all fields at the centres of all cells, over time.
+/// True state over time, as values of all fields at the centres of all cells.
 class Truth {
  public:
   virtual ~Truth() = default;
@@ -28,7 +28,7 @@ class ModelTruth : public Truth {
   double time_ = 0.0;
 };
 
-/// Frames of a file with all fields of the model. KeyError when a time is asked for that the file has no frame of.
+/// Frames of a file with all fields of the model. KeyError when the file has no frame at a requested time.
 class FileTruth : public Truth {
  public:
   FileTruth(const ForecastModel& model, const std::string& path);

@@ -8,7 +8,7 @@
 
 namespace cambium::cosmo {
 
-/// Numbers that a box's cosmology may vary in, and the interval that is -1 to 1 of a target.
+/// Cosmological parameter that varies from box to box, and the interval that is mapped to -1 .. 1 in targets.
 struct Varied {
   std::string name;  ///< omega_m, omega_b, h, n_s or sigma_8
   double low = 0.0, high = 1.0;
@@ -19,15 +19,15 @@ struct Varied {
 ///   /target      [box][varied] -1 to 1 over the interval
 ///   /parameters  [box][varied] as they are
 ///   /power       [box][bin], (Mpc/h)^3; /k [bin], h/Mpc
-/// Root attributes: varied (names), low, high, box, particles, done (boxes that are written).
+/// Root attributes: varied (names), low, high, box, particles, done (number of boxes written).
 class BoxFile {
  public:
   struct Shape {
     std::int64_t boxes = 0, cells = 0, bins = 0;
   };
-  /// New; rank 0 alone.
+  /// Creates the file; on rank 0 only.
   static BoxFile create(const std::string& path, const Shape& shape, const std::vector<Varied>& varied);
-  /// To read, or to go on with (`append`). InputError where it is no such file.
+  /// Opens the file for reading, or to continue it (`append`). InputError if it is no such file.
   explicit BoxFile(const std::string& path, bool append = false);
 
   const Shape& shape() const { return shape_; }
@@ -38,7 +38,7 @@ class BoxFile {
   /// One box; `parameters` in the order of varied().
   void write(std::int64_t box, std::span<const float> counts, std::span<const double> parameters,
              std::span<const double> power);
-  void set_done(std::int64_t boxes);  ///< and brings what was written to the operating system
+  void set_done(std::int64_t boxes);  ///< also flushes the file to the operating system
   /// Rows first .. last - 1 of `target`, `power`, one after another.
   std::vector<double> rows(const std::string& name, std::int64_t first, std::int64_t last) const;
   /// Centres of the bins, h/Mpc.

@@ -22,8 +22,8 @@ double moment(std::span<const double> values, double centre, int power) {
   return sum / static_cast<double>(values.size());
 }
 
-/// Means over the cells of the N numbers that `of` makes of a count and its logarithm. Eight sums of each are under way
-/// at a time, which a processor adds at once.
+/// Means over the cells of the N values that `of` computes from a count and its logarithm. Eight partial sums of each
+/// allow SIMD.
 template <std::size_t N, class T, class Of>
 std::array<double, N> means_over(std::span<const T> counts, std::span<const T> logs, const Of& of) {
   constexpr std::size_t lanes = 8;

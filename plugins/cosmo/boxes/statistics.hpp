@@ -6,11 +6,12 @@
 
 namespace cambium::cosmo {
 
-/// Rows of numbers.
+/// Rows of values.
 using Table = std::vector<std::vector<double>>;
 
-/// Mean, deviation, skewness and excess kurtosis of log(1 + counts) over the cells of a box, and the logarithm of the
-/// deviation of the counts themselves. logs: log(1 + counts). Sums are in double. T: float or double.
+/// Mean, standard deviation, skewness and excess kurtosis of log(1 + counts) over the cells of a box, and the logarithm
+/// of the standard deviation of the counts themselves. logs: log(1 + counts). Sums are in double precision. T: float or
+/// double.
 template <class T>
 std::array<double, 5> moments_of(std::span<const T> counts, std::span<const T> logs);
 std::array<double, 5> moments_of(std::span<const double> counts);
@@ -19,17 +20,17 @@ std::array<double, 5> moments_of(std::span<const double> counts);
 template <class T>
 std::vector<T> halved(std::span<const T> counts, std::int64_t cells);
 
-/// Edges of the cubes whose moments are taken of a box of `cells` along an edge: 1, 2 and 4 cells, as far as they
-/// divide it and leave two along an edge.
+/// Edges, in cells, of the cubes over which moments are computed in a box of `cells` along an edge: 1, 2 and 4, as far
+/// as they divide it and leave at least two cubes along an edge.
 std::vector<std::int64_t> scales_of(std::int64_t cells);
 
-/// moments_of() the means over cubes of each of scales_of(cells), one after another. counts: [x][y][z]. Moments of
-/// coarser cells tell sigma_8 apart from how particles gather within one.
+/// moments_of() of the means over cubes of each of scales_of(cells), one after another. counts: [x][y][z]. Moments of
+/// coarser cells distinguish sigma_8 from clustering within one cell.
 std::vector<double> moments_at_scales(std::span<const double> counts, std::int64_t cells);
 
-/// Linear fits of each target to features that are scaled to mean 0 and deviation 1, with a penalty on the squares of
-/// the weights. The penalty, in units of the number of rows, is chosen among 1e-8 .. 1 on the last fifth of the rows;
-/// all rows are then fitted with it.
+/// Linear fits of each target to features that are scaled to zero mean and unit standard deviation, with a penalty on
+/// the squares of the weights. The penalty, in units of the number of rows, is chosen among 1e-8 .. 1 on the last fifth
+/// of the rows; all rows are then fitted with it.
 class Ridge {
  public:
   Ridge(const Table& features, const Table& targets);

@@ -25,7 +25,7 @@ std::vector<double> kept_answers(std::uint64_t seed, std::int64_t sample, std::i
   std::vector<double> out;
   const auto place = static_cast<std::uint64_t>(layer) << 32;
   for (std::int64_t k = 0; k < width; ++k) {
-    // A step has its own numbers as far as 2^40 answers.
+    // Steps do not share random numbers up to 2^40 outputs.
     const Random4 random(seed + static_cast<std::uint64_t>(step) * 0x9E3779B97F4A7C15u, dropout_stream,
                          static_cast<std::uint64_t>(sample), place + static_cast<std::uint64_t>(k) / 4);
     out.push_back(random.uniform(static_cast<int>(k % 4)) < share ? 0.0 : 1.0 / (1.0 - share));

@@ -9,7 +9,7 @@ namespace {
 
 using Rows = View<const double**>;
 
-/// For each mode 0 .. n/2, what clouds ask for.
+/// Influence function of the clouds for each mode 0 .. n/2, along one axis.
 View<double*> influence(int n, std::optional<Clouds> clouds) {
   View<double*> out("influence", n / 2 + 1);
   const auto host = Kokkos::create_mirror_view(out);
@@ -69,7 +69,7 @@ void multiply(const View<double*>& waves, int n, const View<double*>& factor) {
 }
 
 void swap_axes(const double* from, double* to, int rows, int columns) {
-  constexpr int block = 16;  // lines of a cache are read and written whole
+  constexpr int block = 16;  // full cache lines are read and written
   const int across = (columns + block - 1) / block, down = (rows + block - 1) / block;
   Kokkos::parallel_for(
       "waves: transpose", Range(0, across * down), KOKKOS_LAMBDA(int tile) {

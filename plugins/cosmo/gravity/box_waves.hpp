@@ -8,11 +8,10 @@
 
 namespace cambium::cosmo {
 
-/// Waves of a periodic cube of n x n x n real numbers. Every axis is transformed as real rows: an axis of n numbers
-/// becomes n + 2, the cosines of modes 0 .. n/2 and then the (negative) sines, so that a cube of (n + 2)^3 real numbers
-/// holds products of cosines and sines. A derivative along an axis changes cosines for sines of that axis and touches
-/// no other; what depends on the squares of wave numbers is a factor. All of it is done on every rank, to the same
-/// bits.
+/// Fourier modes of a periodic cube of n x n x n real values. Every axis is transformed as real rows: an axis of n
+/// values becomes n + 2, the cosines of modes 0 .. n/2 and then the (negative) sines, so a cube of (n + 2)^3 real
+/// values holds products of cosines and sines. A derivative along an axis swaps cosines and sines of that axis only;
+/// functions of squared wave numbers are factors. Every rank does all of it, with bitwise identical results.
 ///
 /// Layout: `values` index (x n + y) n + z; `waves` index (y (n + 2) + z) (n + 2) + x.
 class BoxWaves {
@@ -30,11 +29,11 @@ class BoxWaves {
   /// f_x = sum_k F_k exp(i k x) / n^3.
   void backward(const View<const double*>& waves, const View<double*>& values) const;
 
-  /// to = d from / d axis (0: x, 1: y, 2: z); modes n/2 of that axis go. Not in place.
+  /// to = d from / d axis (0: x, 1: y, 2: z); modes n/2 of that axis vanish. Not in place.
   void derivative(const View<const double*>& from, int axis, const View<double*>& to) const;
-  /// The same by differences over two cells on either side, k (8 sin x - sin 2x) / (6 x) for k with x = k h: right to
-  /// x^4/30 and falling to 0 towards modes n/2, where k would jump from one sign to the other. Forces that jump there
-  /// drive the lattice of particles itself.
+  /// The same by fourth-order central differences over two cells on either side, k (8 sin x - sin 2x) / (6 x) for k
+  /// with x = k h: accurate to x^4/30 and falling to 0 towards modes n/2, where k would jump from one sign to the
+  /// other. Forces that jump there drive the lattice of particles itself.
   void difference(const View<const double*>& from, int axis, const View<double*>& to) const;
   /// Every wave times -factor/k^2, the mean becomes 0: the solution of laplacian(u) = factor f. With `clouds`, times
   /// the influence function of Hockney and Eastwood (Computer Simulation Using Particles, 1988, eq. 8-22, its first
@@ -54,7 +53,7 @@ class BoxWaves {
   View<double*> work_[2];
 };
 
-/// Number of the mode in a column, 0 .. n/2, and whether it holds cosines.
+/// Index of the mode in a column, 0 .. n/2.
 KOKKOS_INLINE_FUNCTION int mode_of(int column, int n) { return column <= n / 2 ? column : column - n / 2 - 1; }
 
 }  // namespace cambium::cosmo

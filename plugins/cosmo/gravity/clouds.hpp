@@ -7,23 +7,23 @@
 
 namespace cambium::cosmo {
 
-/// Into 0 <= x < box.
+/// Wraps x into 0 <= x < box.
 KOKKOS_INLINE_FUNCTION double wrapped(double x, double box) {
   const double y = x - box * std::floor(x / box);
   return y < box && y >= 0.0 ? y : 0.0;
 }
 
-/// How a particle is spread over cells (R. Hockney and J. Eastwood, Computer Simulation Using Particles, 1988, chapter
-/// 5): over the two nearest along each axis in proportion (cloud in cell), or over three by parabolas (triangular
+/// Assignment scheme of particles to cells (R. Hockney and J. Eastwood, Computer Simulation Using Particles, 1988,
+/// chapter 5): the two nearest along each axis in proportion (cloud in cell), or three by parabolas (triangular-shaped
 /// cloud).
 enum class Clouds : int { cloud_in_cell = 2, triangular = 3 };
 
-/// Particles are counted in whole numbers of 2^-36: the weights of a particle add up to 1 exactly, sums do not depend
-/// on their order or on the ranks, and the same weights carry forces back, so that the forces of a mesh on all
-/// particles add up to what they are on the mesh. Up to 2^27 particles may meet in a cell.
+/// Particles are counted in integer multiples of 2^-36: the weights of a particle add up to 1 exactly, sums do not
+/// depend on their order or on the ranks, and forces are interpolated with the same weights, so that the total force of
+/// the mesh on all particles equals that on the mesh. Up to 2^27 particles may meet in a cell.
 inline constexpr std::int64_t whole_particle = std::int64_t{1} << 36;
 
-/// Weights along one axis of a place in units of cells; cell j is around the place j. Order: cells that are reached.
+/// Weights along one axis for a position in units of cells; cell j is centred at j. Order: number of cells.
 template <int Order>
 struct AxisWeights {
   int low;  ///< first cell, not wrapped
@@ -45,7 +45,7 @@ struct AxisWeights {
   }
 };
 
-/// The cells of a particle and its share in each.
+/// Cells that a particle is assigned to, and its weight in each.
 template <int Order>
 struct Cloud {
   static constexpr int size = Order * Order * Order;
@@ -72,8 +72,9 @@ struct Cloud {
   KOKKOS_INLINE_FUNCTION static int inside(int cell, int n) { return cell < 0 ? cell + n : cell < n ? cell : cell - n; }
 };
 
-/// Collective: particles in each of n^3 cells of an edge `box`/n, in units of 2^-36; cell (x n + y) n + z lies around
-/// (x, y, z) box / n. `positions`: (own particles, 3), 0 <= x < box. The same numbers on every rank, whatever their
+/// Collective: particles in each of n^3 cells of edge `box`/n, in units of 2^-36; cell (x n + y) n + z is centred at
+/// (x, y, z) box / n. `positions`: (own particles, 3), 0 <= x < box. Bitwise identical on every rank, whatever their
+/// count.
 /// count.
 void assign_clouds(Clouds clouds, const View<const double**>& positions, double box, int n,
                    const View<std::int64_t*>& mass, const Comm& comm);
@@ -81,7 +82,7 @@ void assign_clouds(Clouds clouds, const View<const double**>& positions, double 
 /// Count of assign_clouds() over the mean of all cells, minus one.
 void contrast(const View<const std::int64_t*>& mass, std::int64_t particles, const View<double*>& delta);
 
-/// The three components of a field of the mesh.
+/// Vector field on the mesh.
 struct VectorField {
   View<double*> component[3];
 };
@@ -90,7 +91,7 @@ struct VectorField {
 void interpolate(Clouds clouds, const VectorField& field, int n, const View<const double**>& positions, double box,
                  const View<double**>& to);
 
-/// Shape of a cloud along one axis in wave numbers, sinc^order(x) at x = k h / 2.
+/// Fourier transform of a cloud along one axis, sinc^order(x) at x = k h / 2.
 inline double cloud_shape(Clouds clouds, double x) {
   return x == 0.0 ? 1.0 : std::pow(std::sin(x) / x, static_cast<int>(clouds));
 }

@@ -30,7 +30,7 @@ constexpr Interval t_cmb_range{"t_cmb", &Cosmology::t_cmb, 2.0, 3.5};
 
 constexpr double largest_early_w = -0.5;  // then dark energy is less than 1e-4 of matter at a = 1e-4
 
-/// Numbers that are each in their interval, but not together.
+/// Error for values that are each in their interval, but inconsistent; empty if there is none.
 std::string contradiction_of(const Cosmology& c) {
   if (c.w0 + c.wa > largest_early_w)
     return fmt::format(

@@ -26,10 +26,10 @@ class Expansion {
   double drift(double from, double to) const;
   double kick(double from, double to) const;
 
-  /// From a = 1e-4, with the growth of a universe of matter alone there, to `a`:
+  /// Integrates from a = 1e-4, with the growth of a matter-only universe there, to `a`:
   ///   D1'' + (2 + H'/H) D1' = 3/2 Om(a) D1
   ///   D2'' + (2 + H'/H) D2' = 3/2 Om(a) (D2 - D1^2)          (F. Bouchet et al., A&A 296, 575 (1995))
-  /// with derivatives by ln a, by Runge-Kutta steps of fourth order.
+  /// with derivatives by ln a, by fourth-order Runge-Kutta steps.
   Growth growth(double a) const;
 
  private:
@@ -44,7 +44,7 @@ class Expansion {
   double integral(double from, double to, F&& f) const;
 
   double omega_m_, w0_, wa_;
-  double today_ = 1.0;  ///< D1(1) before it is divided by itself
+  double today_ = 1.0;  ///< D1(1) before normalisation
 };
 
 }  // namespace cambium::cosmo

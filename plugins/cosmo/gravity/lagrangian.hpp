@@ -17,12 +17,13 @@ struct Displacements {
 Displacements displacements(const BoxWaves& box, const View<const double*>& density, int order, std::int64_t begin,
                             std::int64_t rows);
 
-/// Where own particles are and the momenta a^2 dx/dt that they have, in units of H0, at a moment of growth `g`; the
-/// lattice begins at `origin` along each axis. Positions come back to 0 <= x < box.
+/// Scale factor, growth and expansion rate at one time.
 struct Moment {
   Growth growth;
   double a, rate;  ///< H/H0
 };
+/// Sets positions and momenta a^2 dx/dt (in units of H0) of own particles at the time `at`; the lattice begins at
+/// `origin` along each axis. Positions are wrapped into 0 <= x < box.
 void move_to(const Displacements& by, const Moment& at, const BoxWaves& box, double origin, std::int64_t begin,
              const View<double**>& position, const View<double**>& momentum);
 

@@ -11,15 +11,15 @@ namespace cambium::cosmo {
 /// nominal solar mass parameter, IAU 2015 resolution B3).
 double radius_of_mass(double mass, double omega_m);
 
-/// sigma(M): deviation of the linear density today in spheres that hold these masses on the mean.
+/// sigma(M): standard deviation of the linear density today in spheres that contain these masses on average.
 struct MassFluctuations {
   std::vector<double> mass;   ///< solar masses over h, four for each factor of ten, 1e9 to 1e16
   std::vector<double> sigma;  ///< of as many
 };
 MassFluctuations mass_fluctuations(const LinearPower& power, double omega_m);
 
-/// Mass, solar masses over h, in whose spheres the linear density deviates by its mean where growth is `growth` of
-/// today's; none where that lies outside of 1e4 to 1e17.
+/// Mass, solar masses over h, of spheres in which the linear density fluctuates by its mean (sigma = 1) when growth is
+/// `growth` times today's; none if it is outside 1e4 to 1e17.
 std::optional<double> nonlinear_mass(const LinearPower& power, double omega_m, double growth);
 
 }  // namespace cambium::cosmo

@@ -6,7 +6,7 @@
 
 namespace cambium::cosmo {
 
-/// Bins of wave numbers b - 1/2 <= |k| box / (2 pi) < b + 1/2, b = 1 .. n/2.
+/// Bins of wave number b - 1/2 <= |k| box / (2 pi) < b + 1/2, b = 1 .. n/2.
 struct Bins {
   std::vector<double> k;      ///< mean of the modes' |k|
   std::vector<double> modes;  ///< how many, k and -k both
@@ -16,9 +16,9 @@ Bins bins_of(const BoxWaves& waves);
 /// Means over the modes of each bin of f(|k|).
 std::vector<double> mean_over_modes(const BoxWaves& waves, const std::function<double(double k)>& f);
 
-/// Means over the modes of each bin of Re(a b*) V / n^6, in the cube of the box's unit: power for a = b. With `clouds`
-/// divided by the square of a cloud's shape, so that both must be densities of assign_clouds(). Power of
-/// wave numbers that the mesh cannot tell from others is left in it.
+/// Means over the modes of each bin of Re(a b*) V / n^6, in the cube of the box's unit: power for a = b. With `clouds`,
+/// divided by the squared Fourier transform of a cloud, so that both must be densities of assign_clouds(). Aliased
+/// power is not removed.
 std::vector<double> cross_power(const BoxWaves& waves, const View<const double*>& a, const View<const double*>& b,
                                 std::optional<Clouds> clouds = {});
 

@@ -7,8 +7,8 @@
 
 namespace cambium::cosmo {
 
-/// Prediction of perturbation theory alone for one field at any moment: linear growth, and particles of a lattice that
-/// it displaces.
+/// Prediction of perturbation theory for one realisation at any time: linear growth, and a lattice of particles
+/// displaced by it.
 class Theory {
  public:
   struct Lattice {
@@ -36,12 +36,12 @@ class Theory {
   std::uint64_t seed_;
 };
 
-/// Error of a start at scale factor `start` of particles `spacing` Mpc/h apart: the linear density in a sphere as large
-/// as one particle's share deviates by so much that perturbation theory no longer holds (paths of particles cross).
+/// Error message for a start at scale factor `start` of particles `spacing` Mpc/h apart: the linear density in a sphere
+/// with the volume of one particle fluctuates so strongly that perturbation theory no longer holds (shell crossing).
 /// Empty when it holds.
 std::string problem_of_start(const Cosmology& cosmology, double start, double spacing);
 
-/// Rows of this rank where `all` are spread evenly.
+/// Number of rows on this rank when `all` are distributed evenly.
 inline std::int64_t even_share(std::int64_t all, const Comm& comm) {
   return all * (comm.rank() + 1) / comm.size() - all * comm.rank() / comm.size();
 }

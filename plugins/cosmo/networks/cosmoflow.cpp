@@ -18,7 +18,7 @@ namespace cambium::cosmo {
 using torch::Tensor;
 
 static constexpr double slope = 0.01;            // of each ReLU below zero
-static constexpr std::size_t fewest_fitted = 5;  // boxes; as infer_cosmology asks for
+static constexpr std::size_t fewest_fitted = 5;  // boxes; as infer_cosmology requires
 
 void Cosmoflow::Params::describe(deck::Describe<Params>& d) {
   d("channels", &Params::channels,
@@ -320,7 +320,7 @@ void Cosmoflow::restore(const std::string& state) {
   const auto in = nlohmann::json::parse(state);
   in.at("cells").get_to(cells_);
   in.at("targets").get_to(targets_);
-  scales_ = in.value("scales", std::vector<std::int64_t>{1});  // of models older than moments at scales
+  scales_ = in.value("scales", std::vector<std::int64_t>{1});  // default for models older than moments at scales
   statistics_mean_ = in.value("statistics_mean", std::vector<double>{});
   statistics_deviation_ = in.value("statistics_deviation", std::vector<double>{});
   fit_weights_ = in.value("fit_weights", std::vector<double>{});

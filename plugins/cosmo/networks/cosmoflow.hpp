@@ -7,15 +7,15 @@
 
 namespace cambium::cosmo {
 
-/// Numbers of a periodic box, after CosmoFlow (A. Mathuriya et al., SC18; MLPerf HPC): ln((1 + counts)/2), then for
-/// each entry of `channels` a convolution over 3 x 3 x 3 cells that passes around the box, leaky ReLU and a maximum
-/// over 2 x 2 x 2, then layers of `hidden`, and `scale` tanh for each target. Loss: mean square over the targets, which
-/// lie within -1 and 1. Unlike the published network boxes close on themselves, and are turned, mirrored and moved at
-/// random in training (`turn`). Where one box differs from the next by where it begins, which says nothing of the
-/// cosmology, layers see means over what the convolutions answer (`pool: mean`). `statistics` names a field of
-/// spectra: their logarithms and moments of the counts, as in baselines/statistics.hpp, then go into the layers, too,
-/// and by one linear layer past them to the targets. That layer begins as the ridge fit to the training set, so that
-/// the network begins with what it knows and learns what it leaves (`fit`).
+/// Regression of the parameters of a periodic box, after CosmoFlow (A. Mathuriya et al., SC18; MLPerf HPC): ln((1 +
+/// counts)/2), then for each entry of `channels` a periodic 3 x 3 x 3 convolution, leaky ReLU and 2 x 2 x 2 max
+/// pooling, then layers of `hidden`, and `scale` tanh for each target. Loss: mean square over the targets, which are
+/// within -1 and 1. Unlike in the published network boxes are periodic, and randomly permuted, mirrored and shifted in
+/// training (`turn`). If boxes differ by their origin, which is independent of the cosmology, use global average
+/// pooling of the convolutions (`pool: mean`). `statistics` names a field of spectra: their logarithms and moments of
+/// the counts, as in boxes/statistics.hpp, are then concatenated to the input of the layers and also passed to the
+/// targets by one linear skip layer. That layer is initialised with the ridge fit to the training set, so that the
+/// network learns its residual (`fit`).
 class Cosmoflow : public train::TorchNetwork,
                   public train::HasFactors,
                   public train::ReadsFields,
@@ -30,7 +30,7 @@ class Cosmoflow : public train::TorchNetwork,
     std::string statistics;
     std::string input = "counts", target = "target";
     Precision precision = Precision::float32;
-    std::vector<std::int64_t> ranks;  ///< of each layer, 0: whole; empty: all are
+    std::vector<std::int64_t> ranks;  ///< of each layer, 0: full rank; empty: all full rank
     static void describe(deck::Describe<Params>& d);
   };
   Cosmoflow(const Params& params, Context&) : TorchNetwork(params.precision), params_(params) {}
@@ -42,7 +42,7 @@ class Cosmoflow : public train::TorchNetwork,
     return {{"absolute_error", "", train::TermInfo::Report::mean},
             {"rms_error", "", train::TermInfo::Report::root_mean}};
   }
-  /// The mean square of boxes as they are, with nothing left out.
+  /// Mean square of the unmodified boxes, without dropout.
   void add_loss(std::span<const train::SamplePtr>, std::span<const TensorRef>,
                 std::span<train::TermSum> terms) override {
     train::add_terms({&evaluated_, 1}, terms);
@@ -52,7 +52,7 @@ class Cosmoflow : public train::TorchNetwork,
     return params_.statistics.empty() ? std::vector{params_.input} : std::vector{params_.input, params_.statistics};
   }
   std::vector<train::FieldInfo> outputs() const override { return {{"output", "", {targets_}, DType::f64}}; }
-  /// Convolutions, then the layers behind them.
+  /// Convolutions, then the fully connected layers.
   train::NetworkTraits traits() override { return {.factors = this}; }
   std::vector<train::FactorLayer> factor_layers() const override { return module_layers(); }
   std::vector<WidthKey> width_keys() const override { return {{"channels"}, {"hidden"}}; }
@@ -68,25 +68,25 @@ class Cosmoflow : public train::TorchNetwork,
   std::vector<Term> loss(const train::TorchBatch& batch) override;
   std::vector<Term> measure(const train::TorchBatch& batch) override;
   std::vector<torch::Tensor> predict(const train::TorchBatch& batch) override;
-  /// The last layer begins a tenth as wide as others, so that no tanh begins where it is flat, and a hundredth where a
-  /// fit stands beside it. A layer that begins as the fit takes its numbers.
+  /// The last layer is initialised with a tenth of the usual scale, so that no tanh begins saturated, and a hundredth
+  /// if there is a linear skip layer. A layer initialised from the fit takes its coefficients.
   void initial(const train::ParameterInfo& info, std::int64_t index, const TensorRef& weights,
                std::uint64_t seed) const override;
   torch::Tensor boxes(const train::TorchBatch& batch) const;
   torch::Tensor turned(const torch::Tensor& boxes, const train::TorchBatch& batch) const;
-  /// ln of the spectra and moments, (batch, statistics); none where the deck names no field of spectra.
+  /// Logarithms of the spectra and moments, (batch, statistics); undefined if the deck names no field of spectra.
   torch::Tensor raw_statistics(const train::TorchBatch& batch) const;
   torch::Tensor statistics(const train::TorchBatch& batch) const;
-  /// A layer's answers, some of which are left out in training; the others make up for them.
+  /// Applies dropout to a layer's outputs in training.
   torch::Tensor dropped(const torch::Tensor& x, const train::TorchBatch& batch, std::size_t layer) const;
   torch::Tensor answers(torch::Tensor x, const train::TorchBatch& batch, bool trains);
 
   Params params_;
-  std::int64_t cells_ = 0, targets_ = 0;  ///< along an edge; numbers of a box
+  std::int64_t cells_ = 0, targets_ = 0;  ///< cells along an edge; targets of a box
   std::uint64_t seed_ = 1;
   std::int64_t step_ = 0;
   train::TermSum evaluated_;          ///< loss of the samples that were evaluated last
-  std::vector<std::int64_t> scales_;  ///< edges of the cubes whose moments are seen
+  std::vector<std::int64_t> scales_;  ///< edges of the cubes over which moments are taken
   std::vector<double> statistics_mean_, statistics_deviation_;
   std::vector<double> fit_weights_, fit_offsets_;  ///< (targets, statistics), (targets); empty without a fit
   std::vector<std::shared_ptr<train::RankLayer>> convolutions_, layers_;

@@ -10,7 +10,7 @@
 namespace cambium::cosmo {
 namespace {
 
-/// Lengths of rows of a cube with one more layer of cells around it.
+/// Strides of a cube with one layer of ghost cells.
 struct Padded {
   std::int64_t edge, inputs;
   std::int64_t x() const { return edge * edge * inputs; }
@@ -20,7 +20,7 @@ struct Padded {
 
 Padded padded(const PooledShape& s) { return {s.cells + 2, s.inputs}; }
 
-/// For each row along z of the padded cube: visit(its first number, the first of the row that it repeats).
+/// For each row along z of the padded cube: visit(its first element, first element of the row that it copies).
 template <class Visit>
 void for_each_row(const PooledShape& s, const Visit& visit) {
   const auto n = s.cells;
@@ -30,7 +30,7 @@ void for_each_row(const PooledShape& s, const Visit& visit) {
     for (std::int64_t y = 0; y < n + 2; ++y) visit(x * p.x() + y * p.y(), (wrapped(x) * n + wrapped(y)) * n * s.inputs);
 }
 
-/// The cube with its other side's cells around it, and room for a register that begins at its last number.
+/// The cube with periodic ghost cells, and room for a register that begins at its last element.
 template <class T>
 std::vector<T> around(const PooledShape& s, const T* cube) {
   std::vector<T> out(padded(s).size() + native_width<T>, T(0));
@@ -42,7 +42,7 @@ std::vector<T> around(const PooledShape& s, const T* cube) {
   return out;
 }
 
-/// Adds what lies around a cube to the cells that it repeats.
+/// Adds the ghost layer of a cube to the cells that it copies.
 template <class T>
 void fold(const PooledShape& s, const std::vector<T>& gathered, T* cube) {
   const auto row = s.cells * s.inputs, c = s.inputs;
@@ -54,8 +54,8 @@ void fold(const PooledShape& s, const std::vector<T>& gathered, T* cube) {
   });
 }
 
-/// Where the eight cells under an output begin, and the 27 taps of a cell and the nine rows of these, seen from the
-/// first of either.
+/// Offsets of the eight cells under an output, of the 27 taps of a cell and of the nine rows of these, relative to the
+/// first of each.
 struct Places {
   std::array<std::int64_t, 8> eight;
   std::array<std::int64_t, 27> taps;
@@ -68,7 +68,7 @@ struct Places {
   }
 };
 
-/// visit(number of the output's cell, first of the padded numbers under it).
+/// Calls visit(index of the output's cell, first padded element under it).
 template <class Visit>
 void for_each_output(const PooledShape& s, const Visit& visit) {
   const auto p = padded(s);
@@ -79,7 +79,7 @@ void for_each_output(const PooledShape& s, const Visit& visit) {
         visit((x * half + y) * half + z, 2 * (x * p.x() + y * p.y() + z * p.inputs));
 }
 
-/// W outputs of the eight cells under one: one register for each, all of a tap's numbers at once.
+/// W outputs of the eight cells under one: one register for each; each tap is loaded once for all eight.
 template <class T, int W>
 void eight_of(const T* first, const Places& places, std::int64_t inputs, const T* weight, std::int64_t stride,
               Pack<T, W> (&sums)[8]) {
@@ -109,7 +109,7 @@ void largest_of(const Pack<T, W> (&sums)[8], Pack<T, W> bias, T slope, Pack<T, W
   best = select(best < P(T(0)), best * P(slope), best);
 }
 
-/// leave applied to eight rows of numbers in between, `stride` of each.
+/// Applies `leave` to eight rows of intermediate values, `stride` apart.
 template <class T, int W>
 void leave_eight(const T* rows, std::int64_t middle, std::int64_t stride, const T* leave, std::int64_t outputs,
                  Pack<T, W> (&sums)[8]) {
@@ -222,8 +222,8 @@ void with_output_width(std::int64_t outputs, const Act& act) {
   with_width<T>([outputs](int w) { return outputs > w / 2; }, act);
 }
 
-/// With that of rows of gradients. Where the channels of a cell fill whole registers none reaches into the next cell:
-/// a store that a load overlaps in part holds that up.
+/// The same for rows of gradients. If the channels of a cell fill full registers, no row reaches into the next cell: a
+/// load that partly overlaps an earlier store stalls store forwarding.
 template <class T, class Act>
 void with_row_width(std::int64_t inputs, const Act& act) {
   with_width<T>([inputs](int w) { return inputs % w == 0 || (inputs % 4 != 0 && 3 * inputs > w / 2); }, act);

@@ -31,7 +31,7 @@ void forward_of(const Tensor& x, const PooledConvolution<T>& layer, Tensor& y, T
   });
 }
 
-/// Gradients of x, where it is asked for, of the weights and of the bias.
+/// Gradients of x (if `of_input`), of the weights and of the bias.
 template <class T>
 variable_list backward_of(const Tensor& x, const Tensor& y, const Tensor& largest, const Tensor& dy,
                           const PooledConvolution<T>& layer, bool of_input) {

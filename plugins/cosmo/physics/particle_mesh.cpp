@@ -200,7 +200,7 @@ Spectra ParticleMeshPhysics::spectra() const {
   return out;
 }
 
-/// Collective: the table of the last page.
+/// Collective: the table of the stage summary.
 void ParticleMeshPhysics::write_page() {
   const auto s = spectra();
   const double ratio = growth() / theory_.linear_growth(params_.start, s.a);

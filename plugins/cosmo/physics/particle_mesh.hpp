@@ -12,16 +12,16 @@
 
 namespace cambium::cosmo {
 
-/// Power in bins of wave numbers at one moment, (Mpc/h)^3: of the particles, and what cheaper ways say of the same
-/// field.
+/// Power in bins of wave number at one time, (Mpc/h)^3: of the particles, and of cheaper approximations for the same
+/// realisation.
 struct Spectra {
   double a = 1.0;
   Bins bins;
-  std::vector<double> power;     ///< of the particles; their shot noise is still in it
-  std::vector<double> linear;    ///< of the density at the start, by linear growth from there
-  std::vector<double> lpt;       ///< of particles that perturbation theory alone has moved to this moment
-  std::vector<double> expected;  ///< mean over many fields, by linear growth
-  double shot_noise = 0.0;       ///< of that many particles at random places
+  std::vector<double> power;     ///< of the particles, including shot noise
+  std::vector<double> linear;    ///< of the initial density, scaled by linear growth
+  std::vector<double> lpt;       ///< of particles displaced by perturbation theory to this time
+  std::vector<double> expected;  ///< ensemble mean, by linear growth
+  double shot_noise = 0.0;       ///< of as many particles at random positions
 };
 
 /// Growth of structure in dark matter: particles begin where Lagrangian perturbation theory puts them and move by kick,
@@ -63,7 +63,7 @@ class ParticleMeshPhysics : public Physics, public Checked {
   const Params& params() const { return params_; }
   const ParticleMesh& matter() const { return matter_; }
   const Theory& theory() const { return theory_; }
-  /// Collective: at this moment.
+  /// Collective: at the current time.
   Spectra spectra() const;
 
  private:
@@ -77,7 +77,7 @@ class ParticleMeshPhysics : public Physics, public Checked {
   TimeSteps times_;
   ParticleMesh matter_;
   Theory theory_;
-  View<double*> start_waves_;  ///< of the density at the start, as the mesh sees it
+  View<double*> start_waves_;  ///< of the initial density on the mesh
   std::int64_t step_ = 0;
   std::vector<Result> results_;
   std::vector<std::string> lines_;

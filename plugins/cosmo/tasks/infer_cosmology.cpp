@@ -130,7 +130,7 @@ std::vector<InferCosmology::Row> InferCosmology::baselines(const BoxFile& file, 
   return out;
 }
 
-/// Collective: ranks take batches in turn.
+/// Collective: batches are assigned to ranks round-robin.
 InferCosmology::Row InferCosmology::network(const std::string& model, std::int64_t targets, Context& context) {
   auto loaded = train::load_artifact(model, context);
   const auto outputs = loaded.network->outputs();

@@ -12,10 +12,10 @@
 
 namespace cambium::cosmo {
 
-/// The stage `infer_cosmology`: parameters of boxes that were not trained on, by networks and by what needs none, in
-/// one table: the mean of the training boxes, a linear fit to the logarithms of their power spectra, one to moments of
-/// the counts, too, and one to moments of coarser cells as well. Errors are mean absolute ones in units of targets,
-/// whose intervals are -1 to 1.
+/// Stage `infer_cosmology`: parameters of boxes outside the training set, by networks and by baselines, in one table:
+/// the mean of the training boxes, a linear fit to the logarithms of their power spectra, one that adds moments of the
+/// counts, and one that also adds moments of coarser cells. Errors are mean absolute errors in units of targets, whose
+/// intervals are -1 to 1.
 class InferCosmology : public Task, public Checked {
  public:
   struct Params {
@@ -41,10 +41,10 @@ class InferCosmology : public Task, public Checked {
     std::string name;
     Table found;  ///< (test boxes, targets)
   };
-  /// True if the judged boxes lie in a file of their own.
+  /// True if the evaluated boxes are in a file of their own.
   bool apart() const { return params_.test_boxes.has_value(); }
   const std::string& test_file() const { return apart() ? *params_.test_boxes : params_.boxes; }
-  /// Targets of the judged boxes, by the names and intervals of the file that is trained on.
+  /// Targets of the evaluated boxes, by the names and intervals of the training file.
   Table truth_of(const BoxFile& file, const BoxFile& judged) const;
   std::vector<Row> baselines(const BoxFile& file, const BoxFile& judged, const Table& known) const;
   Row network(const std::string& model, std::int64_t targets, Context& context);

@@ -275,7 +275,7 @@ Task::Outcome StructureBoxes::run(Context& context) {
       std::copy(made.power.begin(), made.power.end(), to);
     }
     const auto timer = context.timing.scope("output");
-    context.comm.sum(rows);  // a box is on one rank, so that its numbers arrive as they are
+    context.comm.sum(rows);  // each box is on one rank, so its values are not changed by the sum
     io::on_root(context.comm, [&] {
       for (std::int64_t k = 0; k < together; ++k) {
         const double* row = rows.data() + k * (cells + bins);

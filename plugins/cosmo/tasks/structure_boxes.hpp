@@ -11,9 +11,9 @@
 
 namespace cambium::cosmo {
 
-/// The stage `structure_boxes`: dark matter at one moment for many cosmologies, each with phases of its own, in one
-/// file for training. Ranks take the boxes in turn; every box is the same on any number of them. A stage that was
-/// stopped goes on with the boxes that are missing.
+/// Stage `structure_boxes`: dark matter at one time for many cosmologies, each with its own phases, in one file for
+/// training. Boxes are assigned to ranks round-robin; every box is the same on any number of ranks. A stopped stage
+/// resumes with the missing boxes.
 class StructureBoxes : public Task, public Checked {
  public:
   struct Params {
@@ -40,7 +40,7 @@ class StructureBoxes : public Task, public Checked {
     std::vector<float> counts;
     std::vector<double> power;
   };
-  /// Numbers of a box in the order of `varied`, and the cosmology that they make.
+  /// Parameters of a box in the order of `varied`.
   const std::vector<double>& numbers_of(std::int64_t box) const;
   /// Fills told_.
   void choose_targets();
@@ -53,7 +53,7 @@ class StructureBoxes : public Task, public Checked {
   Params params_;
   std::uint64_t seed_;
   std::vector<Varied> varied_;
-  std::vector<std::size_t> told_;                ///< which of them the file tells as parameters and targets
+  std::vector<std::size_t> told_;                ///< indices of those that the file stores as parameters and targets
   std::vector<std::vector<double>> parameters_;  ///< (boxes, varied)
   std::int64_t made_ = 0;
 };

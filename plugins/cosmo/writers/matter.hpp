@@ -13,13 +13,13 @@ namespace cambium::cosmo {
 class ParticleMeshPhysics;
 
 /// Matter over the scale factor:
-///   /scale_factor, /step       one for each moment
-///   /counts                    [moment][x][y][z] particles of each cell of the mesh, clouds in cells, single precision
+///   /scale_factor, /step       one per snapshot
+///   /counts                    [snapshot][x][y][z] particles of each cell, cloud in cell, single precision
 ///   /x                         centres of cells, Mpc/h (of y and z, too)
 ///   /k, /modes                 [bin] of the spectra: mean wave number, h/Mpc, and modes
-///   /power, /linear, /lpt, /expected   [moment][bin], (Mpc/h)^3, as Spectra
+///   /power, /linear, /lpt, /expected   [snapshot][bin], (Mpc/h)^3, as Spectra
 ///   /mass                      mean mass of spheres, solar masses over h
-///   /sigma                     [moment][mass] deviation of the linear density in such spheres, of its mean
+///   /sigma                     [snapshot][mass] relative standard deviation of the linear density in these spheres
 /// Root attributes: box, particles, mesh, omega_m, omega_b, h, n_s, sigma_8, w0, wa, t_cmb, seed, shot_noise,
 /// Conventions; /cambium: provenance. xarray opens it.
 class MatterWriter : public Writer {
@@ -56,7 +56,7 @@ class MatterWriter : public Writer {
   Context& context_;
   const ParticleMeshPhysics* physics_ = nullptr;
   std::vector<double> sigma_today_;  ///< rank 0: sigma(M) at scale factor 1
-  std::optional<io::File> file_;     ///< rank 0, from the first moment on
+  std::optional<io::File> file_;     ///< rank 0, from the first snapshot on
 };
 
 }  // namespace cambium::cosmo

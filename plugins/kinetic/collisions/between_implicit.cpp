@@ -11,7 +11,7 @@ namespace cambium::kinetic {
 /// (exp(x) - 1)/x
 CAMBIUM_FN double exponential_slope(double x) { return std::abs(x) < 1e-8 ? 1.0 + 0.5 * x : std::expm1(x) / x; }
 
-/// Moments of both species at a node, in one lane and in physical units, and what collisions make of them: with
+/// Moments of both species at a node, in one lane and in physical units, and their relaxation by collisions: with
 /// D = u_a - u_b and W = T_a - T_b the prescription (BetweenSpecies) is
 ///   dD/dt = -s D,   dW/dt = -k W + g D^2,   s = (nu_ab + nu_ba)/2,   k = (m_a nu_ab + m_b nu_ba)/(m_a + m_b),
 ///   g = (nu_ab - nu_ba) m_a m_b/((m_a + m_b) vdim),

@@ -44,7 +44,8 @@ struct ExchangeSteps {
     out.nu[1] = nu * mass[0] * density[0] / (mass[1] * density[1]);
     for (int s = 0; s < 2; ++s) {
       const int o = 1 - s;
-      // Per unit of m n nu, which both sides share: momentum (u_o - u_s)/2 and energy u_s . (u_o - u_s)/2 plus heat.
+      // Per unit of m n nu, which is the same for both: momentum (u_o - u_s)/2 and energy u_s . (u_o - u_s)/2 plus
+      // heat.
       const double heat = 0.5 * (vdim * (temperature[o] - temperature[s]) + mass[o] * difference) / (mass[0] + mass[1]);
       double push[3] = {}, work = 0.0;
       for (int d = 0; d < vdim; ++d) {

@@ -19,13 +19,12 @@ class BetweenSpecies {
     Dougherty op;
     double mass;
   };
-  /// `frequency` is nu_ab per cell of this rank's configuration space, which both sides cut among ranks in the same
-  /// way.
+  /// `frequency` is nu_ab per cell of this rank's configuration space; both species must have the same decomposition.
   BetweenSpecies(Side a, Side b, std::vector<double> frequency)
       : side_{std::move(a), std::move(b)}, frequency_(std::move(frequency)) {}
 
-  /// Collisions during dt act on slot 0 of both, where it is (Solver::changed is left to the caller). NumericalError
-  /// where a density or temperature is not positive.
+  /// Collisions during dt act on slot 0 of both, on the device (Solver::changed is left to the caller). NumericalError
+  /// if a density or temperature is not positive.
   void act(Solver& a, Solver& b, double dt);
   /// The same, implicit in velocity and with the exact exchange of momentum and energy of any dt.
   void act_implicitly(Solver& a, Solver& b, double dt);

@@ -87,7 +87,7 @@ void Bgk::Maxwellians::tell_modes(const BasisInfo& info) {
     for (int d = 0; d < info.vdim; ++d)
       if (begin[d]) total += begin[d], axis[k] = d;
     degrees[k] = *std::max_element(begin, e.end());
-    if (total != degrees[k]) continue;  // two velocity factors: no moment up to the second sees them
+    if (total != degrees[k]) continue;  // two velocity factors: no contribution to moments up to the second
     const auto x =
         std::find(info.conf_exponents.begin(), info.conf_exponents.end(), std::vector<int>(e.begin(), begin));
     const auto a = x - info.conf_exponents.begin();
@@ -178,7 +178,7 @@ std::vector<double> Bgk::states_of(const std::vector<double>& moments) const {
   return out;
 }
 
-/// Makes the Maxwellians whose moments these are.
+/// Corrects the Maxwellians until they have these moments.
 template <class T>
 void Bgk::correct(const std::vector<double>& moments, const Ranks& ranks) {
   std::vector<double> target = moments;  // of the Maxwellian before it is projected

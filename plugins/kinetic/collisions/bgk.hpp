@@ -28,7 +28,7 @@ class Bgk {
   /// (Solver::changed is left to the caller). Collective. NumericalError where density or temperature is not positive.
   void act(Solver& solver, double dt, const std::vector<double>& moments, const Ranks& ranks);
   void set_frequency(std::vector<double> frequency) { frequency_ = std::move(frequency); }
-  int iterations() const { return iterations_; }  ///< of the last correction
+  int iterations() const { return iterations_; }  ///< of the latest correction
 
  private:
   /// At the nodes of configuration space: density, mean velocity and squared thermal speed. For the host.

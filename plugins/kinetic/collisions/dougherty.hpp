@@ -14,15 +14,15 @@ namespace cambium::kinetic {
 /// (1964)),
 ///   C[f] = nu d/dv . [ (v - u) f + vt^2 df/dv ],
 /// at every Gauss node of configuration space: upwind drift and symmetric interior penalty diffusion along each
-/// velocity dimension, without flux through the ends of velocity space. u and vt^2 are not the plain moments but what
-/// the discrete operator needs to conserve momentum and energy, boundary terms included (as Hakim, Francisquez, Juno
-/// and Hammett, J. Plasma Phys. 86, 905860403 (2020), do for their scheme). SSP-RK3 in as many sub-steps as stability
-/// asks for. Density and momentum are conserved as expansions, energy in every configuration-space cell, all to
-/// rounding. Or, in one step of any length, implicitly: ImplicitScheme along one velocity dimension after the other,
-/// with the drift and vt^2 that conserve momentum and energy over the step.
+/// velocity dimension, without flux through the ends of velocity space. u and vt^2 are not the plain moments but the
+/// values that the discrete operator needs to conserve momentum and energy, boundary terms included (as Hakim,
+/// Francisquez, Juno and Hammett, J. Plasma Phys. 86, 905860403 (2020), do for their scheme). SSP-RK3 in as many
+/// sub-steps as stability requires. Density and momentum are conserved as expansions, energy in every
+/// configuration-space cell, all to rounding. Or, in one step of any length, implicitly: ImplicitScheme along one
+/// velocity dimension after the other, with the drift and vt^2 that conserve momentum and energy over the step.
 class Dougherty {
  public:
-  /// `frequency` per cell of this rank's configuration space. Velocity space must not be cut among ranks.
+  /// `frequency` per cell of this rank's configuration space. Velocity space must not be decomposed over ranks.
   Dougherty(const Solver& solver, const ConfGrid& conf, std::vector<double> frequency, CollidingSpecies species);
 
   /// Collisions during dt act on slot 0, where it is (Solver::changed is left to the caller). NumericalError where
@@ -31,8 +31,8 @@ class Dougherty {
   /// The same, implicit in velocity.
   void act_implicitly(Solver& solver, double dt);
   void set_frequency(std::vector<double> frequency) { frequency_ = std::move(frequency); }
-  /// Sub-steps that act() would take for a species of these moments (Solver's layout, summed over the column) in this
-  /// rank's cells, nearly: the ends of velocity space are left out.
+  /// Approximate number of sub-steps of act() for a species with these moments (Solver's layout, summed over the
+  /// column) in this rank's cells: the ends of velocity space are neglected.
   double explicit_steps(const std::vector<double>& moments, double dt) const;
 
   // For collisions that involve more than one species.

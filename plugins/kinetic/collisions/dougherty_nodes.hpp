@@ -10,7 +10,7 @@ namespace cambium::kinetic {
 using NodePolicy = Kokkos::TeamPolicy<ExecSpace>;
 using NodeTeam = NodePolicy::member_type;
 
-/// body(i) for i < n, by the threads of a team, which then have all of it. On hosts a team is one thread.
+/// Calls body(i) for i < n on the threads of a team, with a barrier at the end. On hosts a team is one thread.
 template <class Body>
 CAMBIUM_FN void each(const NodeTeam& team, int n, const Body& body) {
   if constexpr (device_is_host) {
@@ -21,7 +21,7 @@ CAMBIUM_FN void each(const NodeTeam& team, int n, const Body& body) {
   }
 }
 
-/// The sum over a team, for all its threads.
+/// Sum over a team, on all its threads.
 CAMBIUM_FN void sum_over(const NodeTeam& team, double& x) {
   if constexpr (!device_is_host) {
     team.team_reduce(Kokkos::Sum<double>(x));
@@ -29,7 +29,7 @@ CAMBIUM_FN void sum_over(const NodeTeam& team, double& x) {
   }
 }
 
-/// State of a node: why it could not go on, with the numbers of the message, or its sub-steps.
+/// Outcome of a node: the reason of a failure, with the values for its message, or the number of sub-steps.
 struct NodeOutcome {
   enum Kind { fine, no_state, too_many, cut_off };
   int kind = fine, steps = 0, species = 0;  ///< of two, the one that has no state
@@ -114,13 +114,13 @@ struct DoughertyNodes {
   }
 };
 
-/// Sub-steps of SSP-RK3 that `rate` = nu dt stiffness() asks for.
+/// Sub-steps of SSP-RK3 that `rate` = nu dt stiffness() requires.
 CAMBIUM_FN double explicit_steps_of(double rate) {
   const double reach = 2.4;  // of SSP-RK3 along the negative axis, nearly
   return std::ceil(rate / reach);
 }
 
-/// The same for a node; false where they are so many that a step would take minutes.
+/// The same for a node; false if there are so many that a step would take minutes.
 CAMBIUM_FN bool find_substeps(double rate, NodeOutcome& out) {
   const double most = 20000.0, steps = explicit_steps_of(rate);
   if (steps > most) {
@@ -136,8 +136,8 @@ CAMBIUM_FN bool find_substeps(double rate, NodeOutcome& out) {
 template <class T>
 DoughertyNodes<T> nodes_of(const Solver& solver, const Dougherty& d, int cells);
 
-/// How many cells of configuration space are worked on at a time, of `all`, when a node of one takes so many bytes. On
-/// a host each of its threads has whole cells, all equally many: their nodes stay in its cache.
+/// Number of cells of configuration space, of `all`, that are processed at a time when a node of one takes `bytes`
+/// bytes. On a host each thread gets the same number of complete cells: their nodes stay in its cache.
 inline int cells_at_once(int all, int nodes, double bytes) {
   constexpr int nodes_of_thread = 2;
   const double room = std::min(1024.0, 1.0 * (1 << 30) / bytes);
@@ -146,7 +146,7 @@ inline int cells_at_once(int all, int nodes, double bytes) {
   return std::clamp(cells, 1, std::max(1, all));
 }
 
-/// NumericalError for the first node that could not go on, naming its species and cell.
+/// NumericalError for the first node that failed, naming its species and cell.
 void require_fine(const View<NodeOutcome*>& outcomes, int count, int nodes, int first, const PhaseGrid& grid,
                   const std::array<const CollidingSpecies*, 2>& species);
 

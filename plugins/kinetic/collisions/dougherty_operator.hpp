@@ -13,9 +13,9 @@ struct DoughertyOperator {
   struct Line {
     int group[3] = {-1, -1, -1};
     int modes = 0;
-    bool counts = false;  ///< no other exponent: it takes part in the moments
+    bool counts = false;  ///< no other exponent: the line contributes to the moments
   };
-  /// Velocity moments in units of one common factor (moment_unit), and what the ends of velocity space contribute.
+  /// Velocity moments in units of one common factor (moment_unit), and the contributions of the ends of velocity space.
   struct Moments {
     double m0 = 0.0, m2 = 0.0, ends = 0.0, m1[3] = {}, jump[3] = {};
   };
@@ -77,8 +77,8 @@ struct DoughertyOperator {
       }
   }
 
-  /// The state with which nu^-1 d/dt m1 = push and nu^-1 d/dt m2/2 = heat, in the discrete operator; nothing given:
-  /// both are conserved. False where density or vt^2 is not positive.
+  /// State for which nu^-1 d/dt m1 = push and nu^-1 d/dt m2/2 = heat in the discrete operator; by default both are
+  /// conserved. False if density or vt^2 is not positive.
   /// With D the difference of f at the ends of velocity space and E that of v f, summed over dimensions where needed,
   /// the discrete operator changes the moments by
   ///   dM1/dt = -nu (M1 - u M0 + vt^2 D),   d(M2/2)/dt = -nu (M2 - u . M1 + vt^2 (E - vdim M0)).

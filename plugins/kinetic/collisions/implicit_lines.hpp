@@ -4,7 +4,7 @@
 #include "plugins/kinetic/collisions/dougherty_operator.hpp"
 #include "plugins/kinetic/solver/layout.hpp"
 
-// Blocks of P lines belong into registers, which loops that are left as loops keep them out of.
+// Blocks of P lines must stay in registers, which requires unrolled loops.
 #if defined(__GNUC__) && !defined(__clang__) && !defined(CAMBIUM_DEVICE_COMPILER)
 #define CAMBIUM_UNROLL _Pragma("GCC unroll 8")
 #else
@@ -136,7 +136,7 @@ struct LineFactors {
   }
 };
 
-/// P lines of M modes: where their modes are in the first cell, and numbers from there to the next.
+/// P lines of M modes: addresses of their modes in the first cell, and the stride to the next cell.
 template <int M, int P>
 struct Lines {
   double* first[P][M];

@@ -8,8 +8,8 @@
 namespace cambium::kinetic {
 
 /// A distribution function at the nodes of configuration space, and an implicit step of Dougherty's operator there. A
-/// unit is a piece of a pack, as many cells of configuration space as a register has numbers of double precision; a
-/// team works at one node of a unit. `work` holds f of each node, [unit][node][velocity cell][group][lane].
+/// unit is a piece of a pack, with as many cells of configuration space as a register holds doubles; a team works at
+/// one node of a unit. `work` holds f of each node, [unit][node][velocity cell][group][lane].
 template <class T>
 struct ImplicitNodes {
   static constexpr int W = Packs<T>::width;
@@ -31,7 +31,7 @@ struct ImplicitNodes {
   struct Moments {
     D m0 = 0.0, m2 = 0.0, ends = 0.0, m1[3] = {0.0, 0.0, 0.0}, jump[3] = {0.0, 0.0, 0.0};
   };
-  /// What a step shall make of the first and second moments.
+  /// Target values of the first and second moments of a step.
   struct Target {
     D m1[3] = {0.0, 0.0, 0.0}, m2 = 0.0;
   };
@@ -94,7 +94,7 @@ struct ImplicitNodes {
   /// As DoughertyOperator::add_moments, for all cells.
   CAMBIUM_FN Moments moments(const NodeTeam& team, const double* f) const {
     Moments m;
-    if constexpr (device_is_host) {  // places are counted: divisions are slow
+    if constexpr (device_is_host) {  // indices are incremented: divisions are slow
       int place[3] = {};
       for (int iv = 0; iv < op.cells; ++iv) {
         add_moments(f, iv, place, m);
@@ -193,7 +193,7 @@ struct ImplicitNodes {
     return count * (op.cells / op.count[d]);
   }
 
-  /// Numbers of a team's scratch memory: factors, and the lines of each thread.
+  /// Size of a team's scratch memory in doubles: factors, and the lines of each thread.
   CAMBIUM_FN int longest() const {
     int most = 1;
     for (int d = 0; d < op.vdim; ++d) most = most < op.count[d] ? op.count[d] : most;
@@ -232,9 +232,9 @@ struct ImplicitNodes {
     for (int d = 0; d < op.vdim; ++d) stiff += op.largest / (op.width[d] * op.width[d]);
     return std::abs(widening) * stiff < 0.2;
   }
-  /// Shifts and widens f, whose moments are m, by what is missing to the target, which is little: exactly its moments
-  /// then. In lines of no other exponent, which alone have moments. False, and nothing done, where it is not little in
-  /// one of `kept` lanes.
+  /// Shifts and widens f, whose moments are m, by the remaining difference from the target, if this is small: f then
+  /// has exactly the target's moments. Acts on lines of no other exponent, since only these have moments. False, with f
+  /// unchanged, if it is not small in one of `kept` lanes.
   CAMBIUM_FN bool correct(const NodeTeam& team, double* f, const Moments& m, const Target& target, int kept,
                           State& s) const {
     D missing[3], push(0.0), cross(0.0);
@@ -264,7 +264,7 @@ struct ImplicitNodes {
     return true;
   }
 
-  /// Scales f to the density of m, which long steps miss by rounding; returns its moments then.
+  /// Rescales f to the density of m, which long steps miss by rounding; returns the moments after that.
   CAMBIUM_FN Moments keep_density(const NodeTeam& team, double* f, const Moments& m, int kept) const {
     Moments now = moments(team, f);
     const D scale = m.m0 / now.m0;
@@ -283,8 +283,8 @@ struct ImplicitNodes {
     return now;
   }
 
-  /// A step at a node whose moments are m, which are the target's then. False where a lane has no state that leads
-  /// there: `s` is the last one then.
+  /// Takes a step at a node whose moments are m, which are the target's afterwards. False if a lane has no state that
+  /// leads there: `s` is then the last one.
   CAMBIUM_FN bool advance(const NodeTeam& team, int unit, int node, const Moments& m, const Target& target, D z,
                           double* scratch, State& s) const {
     constexpr int most = 12;
@@ -298,14 +298,14 @@ struct ImplicitNodes {
       step(team, f, s, z, scratch);
       const Moments now = keep_density(team, f, m, kept);
       if (correct(team, f, now, target, kept, s)) return true;
-      // The ends of velocity space count: aim as far beside the target as the step has missed it.
+      // The ends of velocity space contribute: shift the aim by as much as the step has missed the target.
       aim.m2 += target.m2 - now.m2;
       for (int d = 0; d < op.vdim; ++d) aim.m1[d] += target.m1[d] - now.m1[d];
       each(team, op.cells, [&](int iv) { read(unit, node, iv); });
     }
     return false;
   }
-  /// Moments at a node; those of lanes without cells are of some Maxwellian.
+  /// Moments at a node; lanes without cells get those of some Maxwellian.
   CAMBIUM_FN Moments moments_at(const NodeTeam& team, int unit, int node) const {
     Moments m = moments(team, at(unit, node));
     double keep[lanes];
@@ -318,7 +318,7 @@ struct ImplicitNodes {
     for (int d = 0; d < op.vdim; ++d) only(m.m1[d], D(0.0)), only(m.jump[d], D(0.0));
     return m;
   }
-  /// Of a step with these moments in a lane, which led to its target or not.
+  /// Outcome of a step with these moments in a lane; `fine`: it reached the target.
   CAMBIUM_FN NodeOutcome outcome(bool fine, const Moments& m, const State& s, int lane, int species) const {
     NodeOutcome out;
     const bool state = m.m0[lane] > 0.0 && s.vt2[lane] > 0.0;
@@ -355,17 +355,17 @@ struct WriteUnits {
   }
 };
 
-/// What is needed beside the nodes of one or two species: an outcome for each node and lane, and whose lanes are which.
+/// Data of a run in addition to the nodes of its species: an outcome for each node and lane, and the cells of lanes.
 class ImplicitRun {
  public:
   explicit ImplicitRun(const Solver& solver, int nodes, int lanes, double bytes_of_unit);
 
   int units() const { return units_; }
   int at_once() const { return batch_; }
-  /// A number per cell of configuration space for each lane of each unit.
+  /// One value per cell of configuration space, for each lane of each unit.
   View<double*> by_lane(const std::vector<double>& of_cells) const;
   View<NodeOutcome*> outcomes;  ///< [unit of a batch][node][lane]
-  /// NumericalError for the first cell of units from `first` that could not go on.
+  /// NumericalError for the first cell of units from `first` on that failed.
   void require_fine(int first, int count, const PhaseGrid& grid,
                     const std::array<const CollidingSpecies*, 2>& species) const;
 

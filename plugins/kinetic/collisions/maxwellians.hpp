@@ -19,7 +19,7 @@ struct MaxwellianArrays {
   View<double*> basis;       ///< [node][mode]
   View<double*> maxwellian;  ///< [block][velocity cell][mode][lane]
   View<double*> moment;      ///< [block][component][conf mode][lane]
-  View<int*> seen;  ///< [conf mode][seen_most]: modes that moments up to the second see, by their number; -1 at the end
+  View<int*> seen;  ///< [conf mode][seen_most]: modes that contribute to moments up to the second; -1 at the end
   View<int*> along, degree;  ///< of each mode, where at most one velocity factor is not constant
   static constexpr int seen_most = 8;
   double jacobian = 1.0;

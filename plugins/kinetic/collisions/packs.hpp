@@ -17,7 +17,7 @@ struct Packs {
   CAMBIUM_FN int lanes(int block) const { return layout.lanes(block % layout.packs); }
 };
 
-/// Over packs or what they hold: more than an int counts.
+/// Over packs or their contents: more than an int counts.
 using PackRange = Kokkos::RangePolicy<ExecSpace, Kokkos::IndexType<std::int64_t>>;
 
 template <class T>
@@ -27,7 +27,7 @@ Packs<T> packs_of(const Solver& solver, int slot) {
   return {static_cast<T*>(at.data), at.layout};
 }
 
-/// act(T()) with the type T of a solver's numbers.
+/// Calls act(T()) with the value type T of a solver.
 template <class Act>
 void in_precision(const Solver& solver, const Act& act) {
   if (solver.storage(0).precision == Precision::float64)
@@ -36,14 +36,14 @@ void in_precision(const Solver& solver, const Act& act) {
     act(float());
 }
 
-/// Where the k-th cell of configuration space (PhaseGrid::local_conf order) lies in blocks.
+/// Position in blocks of the k-th cell of configuration space (PhaseGrid::local_conf order).
 struct InBlocks {
   int block, lane;
   CAMBIUM_FN InBlocks(const Layout& layout, int k)
       : block(layout.block_of(k / layout.others, k % layout.others)), lane(layout.lane_of(k / layout.others)) {}
 };
 
-/// An array of numbers, where the kernels run.
+/// Copies an array to the device.
 template <class Number>
 View<Number*> on_device(const std::string& name, const std::vector<Number>& values) {
   View<Number*> out(name, values.size());

@@ -16,7 +16,7 @@ struct CollidingSpecies {
 [[noreturn]] void refuse_state(const CollidingSpecies& species, double density, double square, const PhaseGrid& grid,
                                int cell);
 
-/// "[3, 0] (x = 0.7, y = 0.1)": this rank's cell `cell` of configuration space, in indices of the whole one.
+/// "[3, 0] (x = 0.7, y = 0.1)": this rank's cell `cell` of configuration space, in global indices.
 std::string place_of_cell(const PhaseGrid& grid, int cell);
 
 }  // namespace cambium::kinetic

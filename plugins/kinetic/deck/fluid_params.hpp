@@ -7,7 +7,7 @@
 
 namespace cambium::kinetic {
 
-/// A species of which moments alone are followed.
+/// A species of which only moments are evolved.
 struct FluidParams {
   enum class Equation { five_moment, ten_moment };
   enum class Limiter { none, minmod, monotonized_central, first_order };

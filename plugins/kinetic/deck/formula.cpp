@@ -22,7 +22,7 @@ struct Argument {
   std::size_t begin = 0, size = 0;
 };
 
-/// Arguments of the call whose '(' stands at `open`; `close` receives the place of its ')'.
+/// Arguments of the call whose '(' is at `open`; `close` receives the position of its ')'.
 std::vector<Argument> arguments(const std::string& text, std::size_t open, std::size_t& close) {
   std::vector<Argument> out{{open + 1, 0}};
   int depth = 0;
@@ -38,7 +38,7 @@ std::vector<Argument> arguments(const std::string& text, std::size_t open, std::
   return out;
 }
 
-/// A text and, for each of its characters and its end, the character of the deck that it stands for.
+/// A text and, for each of its characters and its end, the position in the deck that it originates from.
 struct Expanded {
   std::string text;
   std::vector<std::size_t> origin;
@@ -61,7 +61,7 @@ struct Expanded {
   }
 };
 
-/// exp(-0.5*((v)-(u))/(vt))^2) / ... of the arguments of a call whose name stands for `from`.
+/// exp(-0.5*((v)-(u))/(vt))^2) / ... of the arguments of a call whose name is at `from`.
 Expanded normal_density(const Expanded& whole, const std::vector<Argument>& given, std::size_t from) {
   Expanded out;
   const auto argument = [&](std::size_t k, const char* otherwise) {
@@ -84,7 +84,7 @@ Expanded normal_density(const Expanded& whole, const std::vector<Argument>& give
   return out;
 }
 
-/// A problem as the expression has it, which knows nothing of maxwellian.
+/// Adds maxwellian to a message of the expression parser, which does not know it.
 std::string with_maxwellian(std::string problem) {
   constexpr std::string_view start = "there is no function '";
   if (problem.rfind(start, 0) != 0) return problem;

@@ -8,9 +8,9 @@
 
 namespace cambium::kinetic {
 
-/// A formula of a deck in the variables of phase space and the deck's own parameters. Beside the functions of
-/// core/deck/expression.hpp it knows maxwellian(v), maxwellian(v, u) and maxwellian(v, u, vt): the normal
-/// density of one velocity component with mean u (default 0) and width vt (default 1). Numbers are in normalised units.
+/// A formula of a deck in the variables of phase space and the deck's own parameters. In addition to the functions of
+/// core/deck/expression.hpp it supports maxwellian(v), maxwellian(v, u) and maxwellian(v, u, vt): the normal density of
+/// one velocity component with mean u (default 0) and width vt (default 1). Units are normalised.
 class Formula {
  public:
   Formula() = default;
@@ -30,8 +30,8 @@ class Formula {
   std::vector<double> parameters_;
 };
 
-/// The deck's `parameters` as numbers; they may use each other, in any order. Throws deck::ExpressionError, and
-/// InputError where they need each other in a circle.
+/// Values of the deck's `parameters`; they may use each other, in any order. Throws deck::ExpressionError, and
+/// InputError for circular definitions.
 std::map<std::string, double> values_of(const std::map<std::string, std::string>& parameters);
 /// A formula without variables.
 double constant(const std::string& text, const std::map<std::string, double>& parameters);

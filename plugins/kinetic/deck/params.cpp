@@ -60,7 +60,7 @@ void VelocityParams::describe(deck::Describe<VelocityParams>& d) {
   });
 }
 
-/// The key `scheme` of what collides by Dougherty's operator.
+/// The key `scheme` of collisions by Dougherty's operator.
 template <class P>
 static void describe_scheme(deck::Describe<P>& d, const char* doc) {
   using S = CollisionScheme;
@@ -217,7 +217,7 @@ std::string key_of(const CommonParams& common, const std::string& species) {
 
 std::map<std::string, double> CommonParams::values() const { return values_of(parameters); }
 
-/// "v = 0 must lie between two cells": says what to change. Some cells must lie on either side of it.
+/// Requires v = 0 to be between two cells; the message proposes a change. Some cells must be on either side of it.
 static void require_zero_on_face(const Axis& axis, const std::string& species, int d) {
   const double steps = -axis.lower / axis.width();
   if (std::abs(steps - std::round(steps)) < 1e-9 * axis.cells || axis.lower > 0.0 || axis.upper < 0.0) return;
@@ -232,7 +232,7 @@ static void require_zero_on_face(const Axis& axis, const std::string& species, i
                                        -axis.lower * above / below));
 }
 
-/// For one dimension of what has the keys lower, upper and cells: a domain, or a species' velocities.
+/// One dimension of keys with lower, upper and cells: a domain, or a species' velocities.
 template <class Extent>
 static Axis axis_of(const Extent& keys, std::size_t d, const std::map<std::string, double>& values,
                     const std::string& what) {

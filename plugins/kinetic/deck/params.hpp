@@ -51,7 +51,7 @@ struct CrossCollisionParams {
   static void describe(deck::Describe<CrossCollisionParams>& d);
 };
 
-/// What a wall that absorbs gives back of a species.
+/// Particles of a species that an absorbing wall gives back.
 struct WallEmissionParams {
   std::string wall, reflection = "0", flux, temperature = "1";
   std::map<std::string, std::string> yield;
@@ -116,7 +116,7 @@ struct CommonParams {
   std::vector<int> ranks;
   ObservableParams observables;
 
-  /// The deck's parameters as numbers.
+  /// Values of the deck's parameters.
   std::map<std::string, double> values() const;
 
   /// Declares these keys in the description of a P that derives from CommonParams.
@@ -127,7 +127,7 @@ struct CommonParams {
   static void describe_fluids(deck::Describe<P>& d);
 };
 
-/// The grid of a species, before it is cut among ranks. InputError for what does not fit together.
+/// Grid of a species, before decomposition over ranks. InputError for inconsistent parameters.
 PhaseGrid make_grid(const CommonParams& params, const SpeciesParams& species);
 
 /// Key of the species of this name: "species[1]".

@@ -83,7 +83,7 @@ void Projection::evaluate(const double* coefficients, double* values) const {
 
 namespace {
 
-/// Where a quadrature node lies in phase space.
+/// Positions of quadrature nodes in phase space.
 class Points {
  public:
   Points(const PhaseGrid& grid, const Projection& rule) : grid_(grid), rule_(rule), z_(grid.dimensions()) {}

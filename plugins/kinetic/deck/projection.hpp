@@ -35,11 +35,11 @@ class Projection {
   std::vector<double> xi_, weight_, basis_;
 };
 
-/// f(part, z) projected onto every cell of a solver's slot; z = (x, ..., vx, ...). Cells are shared out among the
-/// threads of the host: part p, below the number of parts that is returned and host_threads(), asks for the points of
-/// a range of cells, one after the other and those of part p + 1 behind them; parts ask side by side.
+/// f(part, z) projected onto every cell of a solver's slot; z = (x, ..., vx, ...). Cells are distributed over the
+/// threads of the host: part p, which is below host_threads() and the number of parts that is returned, evaluates f at
+/// the points of a range of cells in order; those of part p + 1 follow. Parts run concurrently.
 int project(Solver& solver, int slot, int points, const std::function<double(int, std::span<const double>)>& f);
-/// The same for an f that any threads may call at once.
+/// The same for an f that is thread-safe.
 void project(Solver& solver, int slot, int points, const std::function<double(std::span<const double>)>& f);
 
 }  // namespace cambium::kinetic

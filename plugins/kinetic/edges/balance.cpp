@@ -1,4 +1,4 @@
-// What species gained and lost: sums over the stages of a step, over ranks and over steps, and how they are told.
+// Gains and losses of species: sums over the stages of a step, over ranks and over steps, and their report.
 #include <cmath>
 
 #include "core/base/error.hpp"

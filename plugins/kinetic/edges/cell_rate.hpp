@@ -8,8 +8,8 @@
 
 namespace cambium::kinetic {
 
-/// A rate as a formula of the place, at the centre of each cell of configuration space, and of what is known of species
-/// in the cell.
+/// A rate as a formula of position, at the centre of each cell of configuration space, and of known quantities of
+/// species in the cell.
 class CellRate {
  public:
   CellRate() = default;
@@ -18,13 +18,13 @@ class CellRate {
   CellRate(const std::string& text, const std::string& key, std::string what, const ConfGrid& conf,
            const std::vector<std::string>& names, const std::map<std::string, double>& parameters);
 
-  /// Of this rank's cells, known[name][cell]. NumericalError where one is negative or not finite.
+  /// Rates in this rank's cells, from known[name][cell]. NumericalError if one is negative or not finite.
   std::vector<double> operator()(const std::vector<std::vector<double>>& known) const;
 
  private:
   std::string key_, what_;
   ConfGrid conf_;
-  std::vector<std::size_t> used_;  ///< of `names`: those that are no parameters of the deck
+  std::vector<std::size_t> used_;  ///< of `names`: those that are not parameters of the deck
   Formula formula_;
 };
 

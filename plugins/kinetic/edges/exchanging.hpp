@@ -11,7 +11,7 @@
 
 namespace cambium::kinetic {
 
-/// Kinds of flow that a balance tells apart.
+/// Kinds of flow that a balance distinguishes.
 enum Kind { from_source, by_loss, by_reactions, to_walls, from_walls, kinds };
 inline const char* const kind_words[] = {"source", "loss", "reactions", "to walls", "from walls"};
 
@@ -24,7 +24,7 @@ inline Flow operator*(double c, Flow a) {
   return a;
 }
 
-/// One species: what it gains and loses, and its flows in the stages of a step, in the last step and since the start.
+/// One species: its gains and losses, and its flows in the stages of a step, in the last step and since the start.
 struct Exchanging {
   Species* species;
   VelocityTables tables;

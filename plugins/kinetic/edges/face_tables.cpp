@@ -19,7 +19,7 @@ std::array<int, 3> VelocityTables::global(int iv) const {
   return at;
 }
 
-/// Of v^power times mode n over a cell of a velocity dimension.
+/// Integral of v^power times mode n over a cell of a velocity dimension.
 double VelocityTables::integral(int dimension, int cell, int power, int n) const {
   static const auto rule = [] {
     std::array<std::vector<double>, 2> out;

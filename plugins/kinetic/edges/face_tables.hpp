@@ -22,7 +22,7 @@ class VelocityTables {
   /// Weights [iv][component][k] of the moments M0, M1 and M2 (Solver's layout): those of conf mode a are the sums over
   /// the modes k with conf_mode a.
   std::vector<double> moment_weights() const;
-  /// Weights [iv][component][k] of what leaves through a wall per time and face of a cell: the integrals over the face
+  /// Weights [iv][component][k] of the outflow through a wall per time and face of a cell: the integrals over the face
   /// and the velocities towards the wall of |v_d| f, |v_d| v f and |v_d| v^2 f; zero in cells that move inwards.
   std::vector<double> outflow_weights(int d, bool high) const;
   /// Changes [iv][k] of a cell at the wall by particles that enter there with the half of a Maxwellian of width `vt`

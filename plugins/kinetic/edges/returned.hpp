@@ -7,11 +7,11 @@
 
 namespace cambium::kinetic {
 
-/// The numbers of an entry of the key `walls`.
+/// Parameters of an entry of the key `walls`.
 class Returned {
  public:
-  /// For a wall across dimension d of the species' grid; `all` names the species of the deck. InputError for what no
-  /// wall does.
+  /// For a wall across dimension d of the species' grid; `all` names the species of the deck. InputError for values
+  /// that no wall has.
   Returned(const WallEmissionParams& params, const Species& species, const PhaseGrid& grid, int d,
            const std::vector<std::string>& all);
 
@@ -19,7 +19,7 @@ class Returned {
   double speed() const { return speed_; }  ///< sqrt(T/m) of what is emitted
   /// Emitted particles per arriving one of the s-th species.
   double yield(std::size_t s) const { return yield_[s]; }
-  /// Emitted particles per time and area whatever arrives. NumericalError for a negative number.
+  /// Emitted particles per time and area, independent of arriving ones. NumericalError for a negative value.
   double flux(double time) const;
 
  private:

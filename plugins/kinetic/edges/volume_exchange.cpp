@@ -102,7 +102,7 @@ void VolumeExchange::lose_on(int in, int out, double c, const std::vector<double
 Flow VolumeExchange::lose(int in, int out, double c, const std::vector<double>& rate, std::vector<double>& fresh) {
   in_precision(species_.solver(), [&](auto number) { lose_on<decltype(number)>(in, out, c, rate); });
   Flow flow(species_.components(), 0.0);
-  if (species_.ranks().column().rank() != 0) return flow;  // moments are those of all ranks of a column
+  if (species_.ranks().column().rank() != 0) return flow;  // moments are already summed over all ranks of a column
   std::vector<double> lost = species_.moments(in);
   const std::size_t row = lost.size() / rate.size();
   for (std::size_t k = 0; k < lost.size(); ++k) {

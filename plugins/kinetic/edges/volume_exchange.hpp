@@ -6,16 +6,17 @@
 
 namespace cambium::kinetic {
 
-/// What a species gains and loses inside of the domain.
+/// Gains and losses of a species inside the domain.
 class VolumeExchange {
  public:
   VolumeExchange(Species& species, const VelocityTables& tables) : species_(species), tables_(tables) {}
 
-  /// The source of unit rate is what slot 1 holds.
+  /// Takes the content of slot 1 as the source of unit rate.
   void take_source();
-  /// c times the source into f[out] and `fresh`. Returns its flow, per unit of c: this rank's share, as below.
+  /// Adds c times the source to f[out] and `fresh`. Returns its flow, per unit of c: contribution of this rank, as
+  /// below.
   Flow add_source(int out, double c, std::vector<double>& fresh);
-  /// f[out] -= c rate f[in], a rate per cell of configuration space. Returns what is lost.
+  /// f[out] -= c rate f[in], with a rate per cell of configuration space. Returns the loss.
   Flow lose(int in, int out, double c, const std::vector<double>& rate, std::vector<double>& fresh);
   /// c times new particles of density n, an expansion over this rank's cells, and of temperature T.
   Flow make(int out, double c, const std::vector<double>& n, double temperature, std::vector<double>& fresh);

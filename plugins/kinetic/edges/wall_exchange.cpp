@@ -29,9 +29,9 @@ struct OutflowOfFace {
   }
 };
 
-/// What enters a cell at the wall. The image of a velocity cell moves as fast towards the wall; a mode k of exponent n
-/// along v_d gets from modes of equal other velocity and tangential exponents, `partner(3 k + n')` being the first of
-/// exponent n' along v_d (0 along x_d), the trace of the image, odd n' with the other sign.
+/// Inflow into a cell at the wall. The image of a velocity cell has the same speed towards the wall; a mode k of
+/// exponent n along v_d gets, from modes of equal other velocity and tangential exponents, `partner(3 k + n')` being
+/// the first of exponent n' along v_d (0 along x_d), the trace of the image, odd n' with the opposite sign.
 template <class T>
 struct ReturnOfFace {
   Packs<T> from, to;

@@ -6,10 +6,10 @@
 
 namespace cambium::kinetic {
 
-/// What passes per time: particles, momentum over mass of each velocity dimension, integral of v^2 f.
+/// Flow per time: particles, momentum over mass of each velocity dimension, integral of v^2 f.
 using Flow = std::vector<double>;
 
-/// One wall that absorbs, as a species meets it: what leaves through it, and what it gives back.
+/// One absorbing wall and one species: the outflow through it, and what it gives back.
 class WallExchange {
  public:
   WallExchange(const VelocityTables& tables, int dimension, bool high);
@@ -20,15 +20,15 @@ class WallExchange {
   void set_return(const VelocityTables& tables, double reflection, double vt, const std::function<double(double)>& sum);
   double reflection() const { return reflection_; }
 
-  /// Of a slot through the faces of this rank's cells at the wall: [face][component], this rank's share.
+  /// Flow of a slot through the faces of this rank's cells at the wall: [face][component], contribution of this rank.
   const std::vector<double>& measure(const Solver& solver, int slot);
   int faces() const { return static_cast<int>(side_.size()); }
   double face_area() const { return area_; }
-  const std::vector<double>& flows() const { return flows_; }  ///< what measure() found
-  /// Sum over faces of what measure() found.
+  const std::vector<double>& flows() const { return flows_; }  ///< result of measure()
+  /// Sum of the result of measure() over faces.
   Flow total() const;
-  /// c times what a wall gives back of f[in], and `emitted` particles per time and face, into f[out] and `fresh`, this
-  /// rank's share of its moments. Returns what was emitted, per unit of c: this rank's share.
+  /// Adds c times what a wall gives back of f[in], and `emitted` particles per time and face, to f[out] and, for this
+  /// rank, to its moments in `fresh`. Returns the emission, per unit of c: contribution of this rank.
   Flow give_back(Solver& solver, int in, int out, double c, const std::vector<double>& emitted,
                  std::vector<double>& fresh);
 

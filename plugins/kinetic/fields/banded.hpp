@@ -3,7 +3,7 @@
 
 namespace cambium::kinetic {
 
-/// A symmetric, positive definite matrix whose entries lie within `band` of the diagonal, and its Cholesky factor.
+/// Symmetric positive definite matrix with entries within `band` of the diagonal, and its Cholesky factor.
 class Banded {
  public:
   Banded() = default;

@@ -8,7 +8,7 @@
 
 namespace cambium::kinetic {
 
-/// Beside those of ghosts.
+/// MPI tag, distinct from those of ghosts.
 static constexpr int cell_tag = 90;
 
 CellExchange::CellExchange(const Comm& comm, int cells, const CellsOf& has, const CellsOf& wants) : comm_(comm) {

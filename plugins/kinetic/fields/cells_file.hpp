@@ -8,17 +8,18 @@
 
 namespace cambium::kinetic {
 
-/// Cells of a brick that follow each other in the whole grid, too: the first of them in the brick and in the whole.
+/// Cells of a brick that are contiguous in the global grid, too: index of the first in the brick and in the global
+/// grid.
 struct CellRun {
   int own, whole, count;
 };
 std::vector<CellRun> runs_of(const ConfGrid& grid);
 
-/// Collective: group/name gets `per_cell` numbers of each cell of the whole grid, one after the other, from the ranks
-/// that have them; rank 0 alone writes, and holds its own and those of one other rank.
+/// Collective: writes `per_cell` values of each cell of the global grid to group/name, cell by cell, from the ranks
+/// that own them; only rank 0 writes, and holds its own and those of one other rank.
 void write_cells(io::Group& group, const std::string& name, const ConfRanks& ranks, const ConfGrid& grid,
                  std::span<const double> own, int per_cell);
-/// For such an array the numbers of this rank's cells; no others are read.
+/// Reads this rank's cells of such an array, and no others.
 std::vector<double> read_cells(const io::Group& group, const std::string& name, const ConfGrid& grid, int per_cell);
 
 }  // namespace cambium::kinetic

@@ -22,7 +22,7 @@ class Split {
   MPI_Comm handle_ = MPI_COMM_NULL;
 };
 
-/// Number of a rank's place among the pieces of dimensions [from, to).
+/// Index of a rank's piece among those of dimensions [from, to).
 int piece(const PhaseGrid& grid, int from, int to) {
   int out = 0;
   for (int d = from; d < to; ++d) out = out * grid.axis[d].ranks + grid.axis[d].place;
@@ -37,7 +37,7 @@ ConfRanks::ConfRanks(const PhaseGrid& grid, const Comm& comm)
   for (int d = 0; d < grid.cdim; ++d) cuts_[d] = grid.axis[d].ranks;
 }
 
-/// Where each rank of a row has its first cell and how many, along dimension d: as decompose() cuts.
+/// First cell and number of cells of each rank of a row along dimension d: as decompose() cuts.
 static Axis cut_of(const ConfGrid& grid, const std::array<int, 3>& cuts, int rank, int d) {
   for (int e = 2; e > d; --e) rank /= cuts[e];
   Axis axis;
@@ -56,7 +56,7 @@ ConfGrid ConfRanks::brick(int rank) const {
   return out;
 }
 
-/// Beside those of the solver and of files.
+/// MPI tag, distinct from those of the solver and of files.
 static constexpr int halo_tag = 80;
 
 ConfHalo::ConfHalo(const PhaseGrid& phase, const ConfGrid& grid, const Comm& comm)

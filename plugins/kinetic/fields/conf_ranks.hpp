@@ -6,17 +6,17 @@
 
 namespace cambium::kinetic {
 
-/// Ranks as bricks of configuration space, each of which may be shared by several that have other velocities there.
-/// Species that are cut alike in configuration space have the same.
+/// Decomposition of configuration space into bricks, each of which may belong to several ranks with different
+/// velocities. Species with the same decomposition of configuration space have the same.
 class ConfRanks {
  public:
-  /// Collective. `comm` outlives it.
+  /// Collective. `comm` must outlive it.
   ConfRanks(const PhaseGrid& grid, const Comm& comm);
 
   const Comm& all() const { return all_; }
-  /// Those with the same cells of configuration space: what they sum are moments of these cells.
+  /// Ranks with the same cells of configuration space: their sums are the moments of these cells.
   const Comm& column() const { return column_; }
-  /// Those with the same velocities: together they have every cell of configuration space once, in the order of their
+  /// Ranks with the same velocities: together they have every cell of configuration space once, in the order of their
   /// bricks.
   const Comm& row() const { return row_; }
 
@@ -30,21 +30,21 @@ class ConfRanks {
   Comm column_, row_;
 };
 
-/// Coefficients of the cells that touch a brick from the ranks that have them.
+/// Halo exchange of coefficients: the cells that touch a brick, from the ranks that own them.
 class ConfHalo {
  public:
   /// Ranks below and above are those of `phase`.
   ConfHalo(const PhaseGrid& phase, const ConfGrid& grid, const Comm& comm);
 
   bool any() const { return !links_.empty(); }
-  /// Collective over neighbours. `fields`: expansions over own cells; `ghosts`: of each those of the ghosts in the
-  /// order of their numbers.
+  /// Collective over neighbours. `fields`: expansions over own cells; `ghosts`: for each, the coefficients of the
+  /// ghosts in the order of their indices.
   void exchange(std::span<const std::vector<double>> fields, std::span<std::vector<double>> ghosts);
 
  private:
   struct Link {
     int rank, send_tag, receive_tag;
-    std::vector<int> cells;  ///< that the neighbour asks for
+    std::vector<int> cells;  ///< requested by the neighbour
     int first;               ///< of the ghosts that it fills
     std::vector<double> sent, received;
   };

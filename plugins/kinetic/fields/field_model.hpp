@@ -57,7 +57,7 @@ class FieldModel {
     const double* values;
   };
   virtual std::vector<Named> output() const = 0;
-  /// Numbers of slot 0 for the table of observables.
+  /// Values of slot 0 for the table of observables.
   struct Reading {
     std::string name, meaning;
     double value;

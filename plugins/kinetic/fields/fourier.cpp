@@ -32,8 +32,8 @@ Fourier::Fourier(int n) : n_(n) {
   for (int j = 0; j < n; ++j) root_.push_back(std::polar(1.0, 2.0 * constants::pi * j / n));
 }
 
-/// For sums of `remaining` = factor m numbers, `apart` from each other: out_(factor p + k) = w^(p k) sum_r in_(p + m r)
-/// exp(sign 2 pi i r k / factor) with w = exp(sign 2 pi i / remaining).
+/// For sums over `remaining` = factor m elements, `apart` from each other: out_(factor p + k) = w^(p k) sum_r in_(p + m
+/// r) exp(sign 2 pi i r k / factor) with w = exp(sign 2 pi i / remaining).
 void Fourier::pass(const Complex* in, Complex* out, int factor, int remaining, std::size_t apart, int sign) const {
   const int m = remaining / factor;
   const auto root = [&](std::int64_t numerator, int denominator) {  // exp(sign 2 pi i numerator / denominator)

@@ -8,7 +8,7 @@ namespace cambium::kinetic {
 
 namespace {
 
-/// A sum of stretches in which the order counts; four numbers that MPI must not take apart.
+/// Non-commutative sum of stretches, each of four values that MPI must keep together.
 class OrderedSum {
  public:
   explicit OrderedSum(MPI_User_function* join) {
@@ -24,7 +24,7 @@ class OrderedSum {
   void over(const Comm& ranks, const double* own, double* all, double* before) const {
     MPI_Allreduce(own, all, 1, four_, op_, ranks.handle());
     MPI_Exscan(own, before, 1, four_, op_, ranks.handle());
-    if (ranks.root()) std::fill_n(before, 4, 0.0);  // where MPI says nothing
+    if (ranks.root()) std::fill_n(before, 4, 0.0);  // undefined after MPI_Exscan
   }
 
  private:

@@ -10,9 +10,9 @@
 
 namespace cambium::kinetic {
 
-/// -phi'' = r on a line that ranks divide, each with its cells alone. Nodes inside cells are eliminated; what is left
-/// are differences between the ends of cells, whose sums along the line give the field and the potential. Of the other
-/// ranks' cells a rank is told four numbers, by a scan.
+/// -phi'' = r on a line that is decomposed over ranks, each with its own cells only. Nodes inside cells are eliminated;
+/// the remaining unknowns are differences between the ends of cells, whose sums along the line give the field and the
+/// potential. A rank receives four values about the other ranks' cells, by a scan.
 class LinePoisson {
  public:
   LinePoisson(const ConfGrid& grid, const Element& element, const PotentialWalls& walls, const ConfRanks& ranks);
@@ -20,18 +20,18 @@ class LinePoisson {
   /// As those of WallPoisson.
   const std::vector<WallSide>& floating() const { return floating_; }
   bool neutral() const { return neutral_; }
-  /// Of a wall whose potential is given.
+  /// Sets the potential of a wall where it is given.
   void set_potential(bool high, double potential) { (high ? high_ : low_).potential = potential; }
   bool constant_is_free() const { return !periodic_ && neutral_ && floating_.empty(); }
 
-  /// Collective. `values`, [own cell][node of the element], the load of each cell alone, becomes the potential. On a
-  /// periodic line the mean over the ends of cells is zero; otherwise as WallPoisson::solve().
+  /// Collective. `values`, [own cell][node of the element], the contribution of each cell to the load, becomes the
+  /// potential. On a periodic line the mean over the ends of cells is zero; otherwise as WallPoisson::solve().
   void solve(std::span<double> values, const std::vector<double>& wall_charge, double epsilon0,
              std::vector<double>& wall_potential) const;
 
  private:
-  /// Some cells one after the other: their number; their load; the sums over cells of the load up to a cell's lower
-  /// end, itself included, and of what these have come to before the cell.
+  /// Consecutive cells: their number; their load; the sums over cells of the load up to a cell's lower end, inclusive,
+  /// and of these sums up to the cell.
   struct Stretch {
     double cells = 0.0, load = 0.0, field = 0.0, potential = 0.0;
     Stretch then(const Stretch& next) const;

@@ -130,7 +130,7 @@ void Maxwell::penalise(int d, int component, double speed, int slot, std::vector
   }
 }
 
-/// The faces on open walls alone.
+/// Only the faces on open walls.
 void Maxwell::penalise_open_walls(int d, int component, double speed, int slot, std::vector<double>& out) const {
   const Operators& o = operators_[d];
   const int n = grid_.modes();

@@ -15,10 +15,10 @@ namespace cambium::kinetic {
 ///   dB/dt = -curl E - gamma grad psi,                     dpsi/dt = -gamma c^2 div B.
 /// The central flux conserves the energy of the fields in space, the upwind flux damps what is not resolved.
 ///
-/// Walls that reflect particles are perfect conductors. Others are open, and their flux is upwind whatever the cells'
-/// is: what goes out leaves, and what comes in is what the fields were there at first, so that a field at rest stays.
-/// Waves that meet them straight leave whole; at an angle a to the normal (1 - cos a)/(1 + cos a) of their amplitude
-/// comes back.
+/// Walls that reflect particles are perfect conductors. Others are open, with an upwind flux whatever that of the cells
+/// is: outgoing waves leave, and incoming ones are those of the initial fields, so that a field at rest stays. Waves at
+/// normal incidence leave completely; at an angle a to the normal (1 - cos a)/(1 + cos a) of their amplitude is
+/// reflected.
 class Maxwell : public FieldModel {
  public:
   enum Component { Ex, Ey, Ez, Bx, By, Bz, phi, psi, components };
@@ -28,7 +28,7 @@ class Maxwell : public FieldModel {
     bool upwind = false;
     bool driven = true;  ///< false: fields stay as they are (external ones)
   };
-  /// For a rank that has the whole grid, or of one of several, whose `ranks` outlive the fields.
+  /// For a rank that has the global grid, or one of several, whose `ranks` must outlive the fields.
   Maxwell(const ConfGrid& grid, const Options& options, const ConfRanks* ranks = nullptr,
           std::optional<ConfHalo> halo = {});
 
@@ -84,10 +84,10 @@ class Maxwell : public FieldModel {
   };
   std::array<Operators, 3> operators_;
   std::vector<double> field_[3][components];
-  std::vector<double> outside_[components];  ///< the first fields, where a wall is open
+  std::vector<double> outside_[components];  ///< initial fields, where a wall is open
 };
 
-/// Components that cells tell each other: phi and psi only where they clean.
+/// Number of components that cells exchange: phi and psi only if they clean.
 inline int told_components(const Maxwell::Options& options) {
   return options.clean_magnetic > 0.0   ? Maxwell::components
          : options.clean_electric > 0.0 ? Maxwell::psi

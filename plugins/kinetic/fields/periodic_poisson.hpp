@@ -6,8 +6,8 @@
 
 namespace cambium::kinetic {
 
-/// Map from the loads of the kinds of nodes of wave k of the whole grid to their potentials, kinds x kinds; constants
-/// are free, and their potential is zero.
+/// Map from the loads of the kinds of nodes to their potentials for wave k of the global grid, kinds x kinds; the
+/// constant is free, and its potential is set to zero.
 std::vector<std::complex<double>> inverse_of_wave(const ConfGrid& grid, const Element& element,
                                                   const std::array<int, 3>& k);
 

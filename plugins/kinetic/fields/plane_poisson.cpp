@@ -9,7 +9,7 @@ namespace cambium::kinetic {
 
 using Complex = std::complex<double>;
 
-/// Complex numbers as pairs of real ones, which are what they are.
+/// Complex values viewed as pairs of real ones, which is their layout in memory.
 static std::span<const double> pairs(const std::vector<Complex>& z) {
   return {reinterpret_cast<const double*>(z.data()), 2 * z.size()};
 }

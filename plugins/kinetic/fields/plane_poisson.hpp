@@ -10,15 +10,15 @@
 
 namespace cambium::kinetic {
 
-/// PeriodicPoisson in a plane that ranks divide. Bricks send their loads to ranks that have whole rows (x, all y) for
-/// the transform along y, these send waves to ranks that have whole columns (all x, y), which transform along x and
-/// solve, and the same way back. A rank has its share of the plane in each form and no more.
+/// PeriodicPoisson in a plane that is decomposed over ranks. Bricks send their loads to ranks with complete rows (x,
+/// all y) for the transform along y, these send waves to ranks with complete columns (all x, y), which transform along
+/// x and solve, and the same way back. A rank holds only its own part of the plane in each form.
 class PlanePoisson {
  public:
-  /// `ranks` outlives it.
+  /// `ranks` must outlive it.
   PlanePoisson(const ConfGrid& grid, const Element& element, const ConfRanks& ranks);
 
-  /// Collective. `loads`, [own cell][node of the element]: the load of each cell alone. Returns the potential there.
+  /// Collective. `loads`, [own cell][node of the element]: the contribution of each cell. Returns the potential there.
   std::vector<double> solve(std::span<const double> loads) const;
 
  private:

@@ -59,7 +59,7 @@ std::size_t Poisson::place_of(const WallSide& side) const {
   return w;
 }
 
-/// The potential that a unit of charge gives each wall of a circuit says how fast the circuit is.
+/// The potential of a wall per unit of its charge determines the frequency of its circuit.
 void Poisson::find_frequency() {
   const std::vector<double> nothing(grid_.size(), 0.0);
   for (std::size_t k = 0; k < circuits_.all().size(); ++k) {

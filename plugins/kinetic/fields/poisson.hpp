@@ -16,15 +16,15 @@ namespace cambium::kinetic {
 /// Electrostatics: -div grad phi = rho / epsilon0 with a continuous phi from finite elements of the basis' order, so
 /// that the Hamiltonian of the particles is continuous and their energy is conserved (Hakim, Hammett, Shi and Mandell,
 /// arXiv:1908.01814). Periodic in one or two dimensions (solved by Fourier transform, the mean charge is the
-/// neutralising background): PeriodicPoisson, and PlanePoisson where ranks divide a plane; with walls in one of them or
-/// in both: WallPoisson, and StripPoisson where ranks divide a plane.
+/// neutralising background): PeriodicPoisson, and PlanePoisson in a decomposed plane; with walls in one of them or in
+/// both: WallPoisson, and StripPoisson in a decomposed plane.
 ///
-/// Where no wall has a fixed potential, charge and walls together must be neutral: their mean is the background's, as
-/// in a periodic domain, and the first floating wall is the zero of the potential; where none floats either, its mean
+/// If no wall has a fixed potential, charge and walls together must be neutral: the background compensates their mean,
+/// as in a periodic domain, and the first floating wall is the zero of the potential; if none floats either, its mean
 /// is zero.
 class Poisson : public FieldModel {
  public:
-  /// InputError for three dimensions. `ranks`, where there are several, outlives it.
+  /// InputError for three dimensions. `ranks`, if there are several, must outlive it.
   /// Walls with a circuit float in `walls`, those with a voltage are fixed there.
   Poisson(const ConfGrid& grid, double epsilon0, const PotentialWalls& walls = {}, const ConfRanks* ranks = nullptr,
           WallDrives drives = {});
@@ -45,7 +45,7 @@ class Poisson : public FieldModel {
   void start_from(const io::Group& file, const Find& find, const Sources& sources) override;
 
   /// Collective. phi and E = -grad phi of a charge density, with the charges of a slot's floating walls. Lines and
-  /// planes are divided among ranks.
+  /// planes are decomposed over ranks.
   void solve(const std::vector<double>& charge, int slot);
   const std::vector<double>& potential() const { return phi_; }
   /// Charge of each floating wall, in the order of collecting(): per area in one dimension, per length in two. Slots as
@@ -62,7 +62,7 @@ class Poisson : public FieldModel {
   void require_neutral(const Sources& sources) const;
   void centre_potential();
   double mean_charge(const std::vector<double>& charge, int slot) const;
-  /// Loads of the nodes of cells of `grid` from their charge, each cell alone: [cell][node].
+  /// Contributions of each cell of `grid` to the loads of its nodes, from the charge: [cell][node].
   std::vector<double> loads(const ConfGrid& grid, const std::vector<double>& charge, double mean) const;
   /// Loads of all cells at this rank's nodes: the potential.
   std::vector<double> solve_whole(const std::vector<double>& loads, int slot);

@@ -9,11 +9,11 @@
 
 namespace cambium::kinetic {
 
-/// WallPoisson in a plane that ranks divide: bricks send their loads to ranks that have strips of it, which solve and
-/// send potentials back. Where there are more ranks than rows of cells, some have no strip.
+/// WallPoisson in a plane that is decomposed over ranks: bricks send their loads to ranks that have strips of it, which
+/// solve and send potentials back. If there are more ranks than rows of cells, some have no strip.
 class StripPoisson {
  public:
-  /// `ranks` outlives it.
+  /// `ranks` must outlive it.
   StripPoisson(const ConfGrid& grid, const Element& element, const PotentialWalls& walls, const ConfRanks& ranks);
 
   const WallUnknowns& unknowns() const { return unknowns_; }
@@ -21,13 +21,13 @@ class StripPoisson {
   void set_potentials(const Element& element, const PotentialWalls& walls) {
     if (own_) own_->set_potentials(element, walls);
   }
-  /// Collective. `loads`, [own cell][node of the element]: the load of each cell alone. Returns the potential there;
+  /// Collective. `loads`, [own cell][node of the element]: the contribution of each cell. Returns the potential there;
   /// the rest as WallPoisson::solve().
   std::vector<double> solve(std::span<const double> loads, const std::vector<double>& wall_charge, double epsilon0,
                             std::vector<double>& wall_potential) const;
 
  private:
-  /// A whole communicator's first ranks.
+  /// The first ranks of a communicator.
   struct First {
     MPI_Comm comm = MPI_COMM_NULL;
     First(const Comm& all, int count);

@@ -8,7 +8,7 @@
 
 namespace cambium::kinetic {
 
-/// Beside those of cells and ghosts.
+/// MPI tag, distinct from those of cells and ghosts.
 static constexpr int line_tag = 91;
 
 static void send(const Comm& comm, const std::vector<double>& values, int to) {
@@ -77,7 +77,7 @@ void StripSolver::add_to_inner(double factor, const std::vector<double>& shared,
   for (const auto& c : couplings_) inner[at(c.inner)] += factor * c.value * shared[at(c.shared)];
 }
 
-/// Takes from the stiffness of shared nodes what they say to each other through the inner ones.
+/// Schur complement: subtracts the contribution of the inner nodes from the stiffness of the shared nodes.
 void StripSolver::eliminate_inner(std::vector<double>& shared) const {
   const int n = lower_ + upper_;
   std::vector<double> unit(at(n), 0.0), row(at(n)), inner;
@@ -121,7 +121,7 @@ void StripSolver::eliminate_lines(const std::vector<double>& shared) {
   if (above()) send(*strips_, left, strips_->rank() + 1);
 }
 
-/// Loads of the shared nodes, of this strip alone, become the solution there.
+/// Replaces this strip's contributions to the loads of the shared nodes by the solution there.
 void StripSolver::join_lines(std::vector<double>& shared) const {
   std::vector<double> low(shared.begin(), shared.begin() + lower_), high(shared.begin() + lower_, shared.end());
   if (below()) {

@@ -8,17 +8,17 @@
 
 namespace cambium::kinetic {
 
-/// Stiffness of the nodes of a grid, of which ranks may have strips one after the other: nodes are numbered line by
-/// line, and the line between two strips is the last of one and the first of the next. Each rank factorizes the band of
-/// the lines that it has alone; what is left are the lines between strips, one dense block for each rank and its
-/// coupling to the next (a Schur complement), which is eliminated from the first to the last and back. A rank has the
-/// band of its own nodes and three blocks as wide as a line, and tells each neighbour one line a solution.
+/// Stiffness of the nodes of a grid, which may be distributed over ranks in consecutive strips: nodes are numbered line
+/// by line, and the line between two strips is the last of one and the first of the next. Each rank factorizes the band
+/// of its inner lines; the Schur complement of the lines between strips, one dense block for each rank and its coupling
+/// to the next, is eliminated from the first to the last and back. A rank stores the band of its own nodes and three
+/// blocks as wide as a line, and sends each neighbour one line per solution.
 class StripSolver {
  public:
   struct Nodes {
     const Element& element;
     const std::vector<int>& number;   ///< [cell][node of the element]
-    const std::vector<bool>& pinned;  ///< by number: keeps what stands on its right-hand side
+    const std::vector<bool>& pinned;  ///< by number: keeps the value of its right-hand side
     const Comm* strips = nullptr;     ///< outlives the solver; null where one rank has all
     int line = 0;                     ///< nodes of a line between two strips
   };
@@ -27,12 +27,12 @@ class StripSolver {
   explicit StripSolver(const Nodes& nodes);
 
   /// Collective. `right`, by number of node, becomes the solution; on a line between two strips each rank gives what
-  /// its own cells put there, and both get the solution. Rows of unpinned nodes do not see pinned ones.
+  /// its own cells put there, and both get the solution. Rows of unpinned nodes have no entries of pinned ones.
   void solve(std::vector<double>& right) const;
 
  private:
   struct Coupling {
-    int shared, inner;  ///< among the nodes of both lines, and among those that this rank has alone
+    int shared, inner;  ///< indices among the nodes of both lines, and among those that only this rank has
     double value;
   };
   bool below() const { return strips_ && strips_->rank() > 0; }
@@ -50,7 +50,7 @@ class StripSolver {
   Banded inner_;
   std::vector<Coupling> couplings_;
   std::vector<bool> left_to_next_;  ///< pinned nodes of the upper line, which the next strip keeps
-  Banded block_;                    ///< of the lower line, without what lies below it,
+  Banded block_;                    ///< of the lower line, without the lines below it,
   std::vector<double> across_;      ///< its coupling to the upper one, [lower][upper],
   std::vector<double> carried_;     ///< and the inverse of the first times the second
 };

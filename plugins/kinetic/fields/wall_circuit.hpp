@@ -29,7 +29,7 @@ struct WallVoltage {
   Voltage voltage;
 };
 
-/// What walls are connected to.
+/// Circuits and voltages that walls are connected to.
 struct WallDrives {
   std::vector<WallCircuit> circuits;
   std::vector<WallVoltage> voltages;

@@ -20,7 +20,7 @@ WallUnknowns::WallUnknowns(const ConfGrid& grid, const PotentialWalls& walls) {
     }
 }
 
-/// Numbers of the nodes of every cell, line by line.
+/// Numbers the nodes of every cell, line by line.
 void WallPoisson::number_nodes(const Element& element) {
   const int p = grid_.highest(), local = local_;
   const int slow = lines(grid_);
@@ -46,7 +46,7 @@ void WallPoisson::number_nodes(const Element& element) {
   pinned_.assign(next, false);
 }
 
-/// Walls that have a potential, and which nodes lie on them; where two of them meet, each has half a share.
+/// Finds the walls that have a potential, and the nodes on them; a node where two of them meet belongs half to each.
 void WallPoisson::find_conductors(const Element& element, const PotentialWalls& walls) {
   const int p = grid_.highest(), local = local_;
   for (int d = 0; d < grid_.dimensions; ++d)
@@ -110,7 +110,7 @@ WallPoisson::WallPoisson(const ConfGrid& grid, const Element& element, const Pot
   take_fixed(element);
 }
 
-/// What the potentials of fixed walls put on the right-hand side, and on floating walls.
+/// Contributions of the potentials of fixed walls to the right-hand side, and to floating walls.
 void WallPoisson::take_fixed(const Element& element) {
   std::vector<double> fixed(pinned_.size(), 0.0);
   for (const auto& c : conductors_)

@@ -9,19 +9,19 @@ namespace cambium::kinetic {
 struct PotentialWall {
   enum class Kind {
     fixed,     ///< it has a given value
-    symmetry,  ///< its normal derivative vanishes: what lies beyond is the mirror image
+    symmetry,  ///< its normal derivative vanishes: mirror symmetry
     floating   ///< a conductor that is connected to nothing: its value follows from the charge that it has absorbed
   };
   Kind kind = Kind::fixed;
   double potential = 0.0;  ///< of a fixed one
 };
 
-/// Those at both ends of each dimension; of no meaning where it is periodic.
+/// Walls at both ends of each dimension; ignored if it is periodic.
 struct PotentialWalls {
   std::array<PotentialWall, 3> lower{}, upper{};
 };
 
-/// Unknowns that walls leave:
+/// Unknowns of the walls.
 struct WallUnknowns {
   std::vector<WallSide> floating;  ///< walls that float, in the order of their charges and potentials
   bool neutral = true;             ///< no wall has a fixed potential: charges must add up to nothing

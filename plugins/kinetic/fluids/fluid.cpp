@@ -74,7 +74,7 @@ std::vector<Fluid::Row> Fluid::fluxes(const Line& line, int d) const {
     }
     if (!equations_->physical(low[k].data()) || !equations_->physical(high[k].data())) low[k] = high[k] = here;
   }
-  for (bool upper : {false, true}) {  // at a wall that absorbs both sides are the fluid, and nothing comes in
+  for (bool upper : {false, true}) {  // at an absorbing wall both sides are the fluid: no inflow
     if (!line.absorbs[upper ? 1 : 0]) continue;
     Row& trace = upper ? high[faces - 1] : low[1];
     trace[1 + d] = upper ? std::max(trace[1 + d], 0.0) : std::min(trace[1 + d], 0.0);

@@ -23,8 +23,8 @@ namespace cambium::kinetic {
 /// and field: with Maxwell's equations and the central flux the sum of energies is constant but for the time stepping.
 class Fluid {
  public:
-  /// InputError for constants that make no sense. `values` are the deck's parameters; `order` of the basis gives the
-  /// usual number of subcells. `ranks` outlives the fluid; null: this rank has the whole grid.
+  /// InputError for invalid constants. `values` are the deck's parameters; `order` of the basis gives the default
+  /// number of subcells. `ranks` must outlive the fluid; null: this rank has the global grid.
   Fluid(const FluidParams& params, const std::map<std::string, double>& values, const ConfGrid& conf, int order,
         const ConfRanks* ranks = nullptr);
   /// The neighbours of a rank that has a part: `phase` names them.
@@ -46,7 +46,7 @@ class Fluid {
   const std::vector<double>& values(int slot, int c) const { return state_[slot][c]; }
   /// Adds charge and current density of a slot, as expansions.
   void add_sources(int slot, std::vector<double>& charge, std::vector<double> (&current)[3]) const;
-  /// Charge per time that goes into a wall, this rank's share.
+  /// Charge per time that flows into a wall, contribution of this rank.
   double collected(int slot, const WallSide& side) const;
   /// "[3, 0] (x = 0.7, y = 0.1)" of a subcell of this rank where density or pressure is not positive; empty where
   /// there is none.
@@ -72,7 +72,7 @@ class Fluid {
   using Row = std::array<double, MomentEquations::most>;
   /// Subcells of a rank in one row along a dimension.
   struct Line {
-    std::vector<std::size_t> own;  ///< places in [cell][subcell]
+    std::vector<std::size_t> own;  ///< indices in [cell][subcell]
     std::vector<Row> state;        ///< primitive, with two more at either end
     bool absorbs[2] = {};          ///< a wall at the lower and upper end
   };

@@ -5,10 +5,10 @@
 
 namespace cambium::kinetic {
 
-/// Moment equations of a fluid at one place. The conserved state q is
+/// Moment equations of a fluid at one point. The conserved state q is
 ///   five moments: rho, rho u, e = p/(gamma - 1) + rho u^2/2,
 ///   ten moments:  rho, rho u, P_ij + rho u_i u_j for xx, xy, xz, yy, yz, zz,
-/// the primitive state w is rho, u, and p or P_ij in its place. With a = q/m of a particle their sources are (Hakim, J.
+/// the primitive state w is rho, u, and p or P_ij instead. With a = q/m of a particle their sources are (Hakim, J.
 /// Fusion Energy 27, 36 (2008); L. Wang, Hakim, Bhattacharjee and Germaschewski, Phys. Plasmas 22, 012108 (2015))
 ///   d(rho u)/dt = a (rho E + rho u x B),   de/dt = a rho u . E,
 ///   dQ_ij/dt = a [rho (u_i E_j + u_j E_i) + eps_ikl Q_kj B_l + eps_jkl Q_ki B_l] - k0 sqrt(p/rho) (P_ij - p delta_ij),
@@ -47,7 +47,7 @@ class MomentEquations {
 std::unique_ptr<MomentEquations> five_moments(double adiabatic_index);
 std::unique_ptr<MomentEquations> ten_moments(double k0);
 
-/// Where component ij of a symmetric tensor lies among xx, xy, xz, yy, yz, zz.
+/// Index of component ij of a symmetric tensor in xx, xy, xz, yy, yz, zz.
 inline constexpr int tensor_at[3][3] = {{0, 1, 2}, {1, 3, 4}, {2, 4, 5}};
 inline constexpr const char* tensor_names[6] = {"xx", "xy", "xz", "yy", "yz", "zz"};
 

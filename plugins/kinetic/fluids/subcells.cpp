@@ -6,7 +6,7 @@
 
 namespace cambium::kinetic {
 
-/// Mean of psi_n in piece s of so many of [-1, 1].
+/// Mean of psi_n in piece s of `pieces` pieces of [-1, 1].
 static double mean_of(int n, int s, int pieces) {
   std::vector<double> nodes, weights;
   gauss(3, nodes, weights);

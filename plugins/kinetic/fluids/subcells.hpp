@@ -5,9 +5,8 @@
 
 namespace cambium::kinetic {
 
-/// The finite volumes into which each cell of configuration space is divided, `per_side` along each dimension, and
-/// what they and expansions are to each other. Subcell s of a cell has the indices s % per_side, s / per_side % ..., x
-/// first.
+/// Finite volumes into which each cell of configuration space is divided, `per_side` along each dimension, and the maps
+/// between them and expansions. Subcell s of a cell has the indices s % per_side, s / per_side % ..., x first.
 class Subcells {
  public:
   Subcells(const ConfGrid& conf, int per_side);
@@ -16,7 +15,7 @@ class Subcells {
   int per_cell() const { return per_cell_; }
   double volume() const { return volume_; }
   double width(int d) const { return conf_.width[d] / per_side_; }
-  /// Cells of this rank, with as many numbers each as there are subcells in place of modes.
+  /// Cells of this rank, with one value per subcell instead of modes.
   const ConfGrid& grid() const { return grid_; }
   std::size_t count() const { return grid_.size(); }
 

@@ -25,7 +25,7 @@ std::string product(const std::vector<std::string>& factors) {
   return out;
 }
 
-/// Terms that share a constant (up to its sign), in order of first appearance.
+/// Groups of terms with a common constant (up to its sign), in order of first appearance.
 std::vector<std::vector<Term>> by_constant(const std::vector<Term>& terms) {
   std::vector<std::vector<Term>> groups;
   for (const auto& t : terms) {

@@ -34,6 +34,6 @@ class Code {
 
 std::string at(const std::string& array, int index);
 std::string number(double value);  ///< as a pack
-std::string scalar(double value);  ///< as one number
+std::string scalar(double value);  ///< as a scalar
 
 }  // namespace kinetic_generate

@@ -13,8 +13,8 @@ struct Kernel {
   Code code;
 };
 
-/// Writes the kernels of one basis. Names used in the text: T a pack of numbers, S one number; f, out modes of a cell;
-/// t, tl, tu, G modes of a face; W, H centre and half width of a cell in each velocity dimension (times 2/dx where that
+/// Writes the kernels of one basis. Names used in the text: T a pack of values, S a scalar; f, out modes of a cell; t,
+/// tl, tu, G modes of a face; W, H centre and half width of a cell in each velocity dimension (times 2/dx where that
 /// dimension also streams); E, B, X symmetric matrices that multiply by a function of x, upper triangle row by row.
 ///
 /// Scales, chosen so that constants drop out: a trace is sqrt(2) times the value on the face; streaming takes

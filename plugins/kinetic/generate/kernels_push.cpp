@@ -5,8 +5,8 @@
 // velocity enters the matrix, not each product with f. X_e is B_e times the half width and the coupling of degrees 0
 // and 1.
 //
-// Where matrices are large, loads cost as much as arithmetic: products are written group by group, each entry of a
-// symmetric matrix loaded once for both of its places.
+// For large matrices, loads cost as much as arithmetic: products are written group by group, and each entry of a
+// symmetric matrix is loaded once for both of its positions.
 #include <cmath>
 
 #include "kernels.hpp"
@@ -40,7 +40,7 @@ void Writer::write_matrix(Code& code, int d) const {
   }
 }
 
-/// Where names of values at (group, conf mode) stand: a product with xi may have conf modes that its group lacks.
+/// Index of the name of a value at (group, conf mode): a product with xi may have conf modes that its group lacks.
 int Writer::slot(int group, int a) const { return group * static_cast<int>(basis_.conf.size()) + a; }
 
 std::vector<Writer::Names> Writer::couplings(Code& code, int d, const std::string& prefix, const Names& y,
@@ -198,7 +198,7 @@ Kernel Writer::push(int d) const {
     if (!wanted[g]) continue;
     Exponents next = b.group[g];
     ++next[d];
-    // Of the degrees below, only the one just below has an integral with the derivative.
+    // Among lower degrees, only the one just below has an integral with the derivative.
     const int to = b.find_group(next);
     std::vector<std::string> targets;
     for (int a = 0; a < b.count[to]; ++a) {

@@ -136,7 +136,7 @@ Kernel Writer::stream(int d) const {
   return k;
 }
 
-/// The part of stream that comes from outside alone.
+/// The inflow part of stream only.
 Kernel Writer::inflow(int d) const {
   Kernel k{"inflow" + std::to_string(d), {}};
   auto& code = k.code;

@@ -157,7 +157,7 @@ void write_header(const std::string& folder, const Basis& b) {
       << " {\n  using S = typename T::value_type;\n";
   for (const auto& k : all_kernels(w, b)) {
     std::string text = k.code.text();
-    // Of few modes every kernel is worth inlining.
+    // With few modes every kernel is worth inlining.
     if (const auto at = text.find("KINETIC_LARGE"); at != std::string::npos && b.modes() <= 9)
       text.replace(at, 13, "KINETIC_SMALL");
     out << text << "\n";

@@ -67,7 +67,7 @@ void HeatFluxKernel::initialise(std::span<const TensorRef> weights, std::uint64_
   train::initialise_mlp<double>(weights, widths(), seed);
 }
 
-/// Wavenumbers mapped to [-1, 1]; a pointwise closure does not look at them.
+/// Wavenumbers mapped to [-1, 1]; a pointwise closure does not use them.
 std::vector<double> HeatFluxKernel::inputs(std::span<const SamplePtr> samples) const {
   std::vector<double> out;
   const double middle = 0.5 * (highest_ + lowest_), half = highest_ > lowest_ ? 0.5 * (highest_ - lowest_) : 1.0;

@@ -11,11 +11,11 @@ namespace cambium::kinetic {
 /// A closure of the moment equations: the heat flux of a wave as a linear functional of temperature and velocity. In
 /// units of the mean density n0, the thermal speed vt and the Debye length (k is k times it, T is T/T0, u is u/vt, q is
 /// q/(n0 T0 vt)):
-///   nonlocal   q_k = i sgn(k) a(|k|) T_k + b(|k|) u_k, a convolution over the whole line with one odd and one even
+///   nonlocal   q_k = i sgn(k) a(|k|) T_k + b(|k|) u_k, a convolution over the entire line with one odd and one even
 ///   kernel
 ///              (reflection symmetry allows no other), whose transforms a, b are a small fully connected network of
 ///              |k|;
-///   pointwise  q(x) = a T(x) + b u(x) with two numbers.
+///   pointwise  q(x) = a T(x) + b u(x) with two constants.
 /// Hammett and Perkins (Phys. Rev. Lett. 64, 3019, 1990) is a = -sqrt(8/pi), b = 0. Samples have the fields wavenumber
 /// (1), temperature, velocity and heat_flux (2: real and imaginary part). The loss is |q - q_model|^2 / (|T|^2 +
 /// |u|^2).

@@ -9,7 +9,7 @@
 
 namespace cambium::kinetic {
 
-/// Collective. Cell of the whole configuration space of the first moment that is not finite; -1 where all are.
+/// Collective. Global index of the cell of the first moment that is not finite; -1 if all are.
 static int broken_cell(const Species& species, const Comm& comm) {
   const auto per_cell = static_cast<std::ptrdiff_t>(species.components()) * species.conf().modes();
   const double none = species.conf().whole_count();

@@ -21,9 +21,9 @@ struct ClosureTable {
   std::vector<double> real, imaginary, velocity;
 };
 
-/// Asks the closure for every wave number (times the Debye length); the first, 0, has no heat flux. A learned one is
-/// read from its file and inferred here, once: it is a function of the wave number alone. InputError when it is another
-/// network.
+/// Evaluates the closure for every wave number (times the Debye length); the first, 0, has no heat flux. A learned one
+/// is read from its file and evaluated here, once: it is a function of the wave number only. InputError when it is
+/// another network.
 ClosureTable tabulate(const ClosureParams& params, const std::vector<double>& wavenumbers, Context& context);
 
 }  // namespace cambium::kinetic

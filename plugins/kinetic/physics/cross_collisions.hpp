@@ -7,11 +7,11 @@ namespace cambium::kinetic {
 /// Collisions between species, pair by pair.
 class CrossCollisions {
  public:
-  /// InputError for a pair that is given twice, or whose species are not there or do not fit together.
+  /// InputError for a pair that is given twice, or whose species do not exist or are incompatible.
   CrossCollisions(const std::vector<CrossCollisionParams>& pairs, const Plasma& plasma);
 
   bool any() const { return !pairs_.empty(); }
-  /// Collective: collisions during dt act on slot 0, whose moments are then new.
+  /// Collective: collisions during dt act on slot 0, whose moments change.
   void act(double dt, const Comm& comm);
 
  private:

@@ -39,7 +39,7 @@ double bytes_of(const Species& species, Precision precision) {
          grid.local_conf_cells() * grid.local_velocity_cells();
 }
 
-/// Seconds of the projection of f0, which asks the formula at every point of every cell, and of a step.
+/// Seconds of the projection of f0, which evaluates the formula at every point of every cell, and of a step.
 double effort_of(const Species& species) {
   constexpr double seconds_per_point = 2e-7;
   const PhaseGrid& grid = species.solver().grid();

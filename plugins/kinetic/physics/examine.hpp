@@ -7,8 +7,8 @@
 
 namespace cambium::kinetic {
 
-/// Report of every kinetic physics to `cambium check`: memory, effort, where f0 is asked for where it is too large to
-/// be made, and parameters that nothing uses. Collective.
+/// Report of every kinetic physics to `cambium check`: memory, effort, f0 at some points if it is too large to be
+/// projected, and unused parameters. Collective.
 void examine(const Vlasov& physics, const CommonParams& params, Check& check);
 
 /// Warns of parameters that no formula among the keys of the stage uses.

@@ -16,8 +16,8 @@ namespace {
 
 using Values = std::vector<double>;
 
-/// Samples of the window, in order of time; `beside`: one more at each end, for a peak that is the window's first or
-/// last sample.
+/// Samples of the window, in order of time; `beside`: number of samples added at each end, for a peak that is the
+/// window's first or last sample.
 void take_window(const Values& time, const Values& energy, const GrowthParams& window, int beside, Values& t,
                  Values& w) {
   const auto first = std::lower_bound(time.begin(), time.end(), window.from) - time.begin();

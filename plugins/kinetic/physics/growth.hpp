@@ -34,11 +34,11 @@ class GrowthFit {
     double from = 0.0, to = 0.0;
   };
   Result fit() const;
-  /// The rate, and how sure it is; none without a fit.
+  /// The rate and its uncertainty; empty without a fit.
   std::vector<cambium::Result> results(const Result& fit) const;
-  /// Where nothing could be fitted, why; else empty.
+  /// Reason why nothing could be fitted; otherwise empty.
   std::string excuse(const Result& fit) const;
-  /// Why the fit is not that of one exponential or of one wave, with what to do; empty where nothing speaks against it.
+  /// Reasons to doubt that the fit is of one exponential or of one wave, with what to do; empty if there are none.
   std::string doubts(const Result& fit) const;
 
   void save(io::Group& group) const;

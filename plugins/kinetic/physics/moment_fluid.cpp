@@ -36,7 +36,7 @@ static double length_of(const MomentFluid::Params& params) {
   return length;
 }
 
-/// The arrays below, before any of them is taken: 35 numbers a point or so.
+/// Checks the memory of the arrays below before allocation: about 30 values per point.
 static int points_of(const MomentFluid::Params& params, const Comm& comm) {
   require_memory(30.0 * sizeof(double) * params.points, fmt::format("a fluid at {} points", params.points),
                  "give fewer 'points'", comm);
@@ -71,7 +71,7 @@ void MomentFluid::declare(State& state, Context&) {
   state.add({"moments", At::cell, "", "density, velocity and pressure", false, [] { return TensorRef{}; }});
 }
 
-/// For a row of moments.
+/// Mean of a row of moments.
 template <class Rows>
 static double mean_of(const Rows& rows, int row, int n) {
   double sum = 0.0;

@@ -17,7 +17,8 @@ namespace cambium::kinetic {
 ///   dn/dt + d(nu)/dx = 0,   du/dt + u du/dx = -(1/n) dp/dx - E,   dp/dt + u dp/dx + 3 p du/dx + dq/dx = 0,   dE/dx =
 ///   <n> - n,
 /// exact but for the heat flux q, which the closure gives. Derivatives are spectral, without the upper third of the
-/// waves; classical Runge-Kutta of order 4. Charge -1, mass 1, epsilon0 = 1. Every rank computes the whole line.
+/// waves; classical fourth-order Runge-Kutta. Charge -1, mass 1, epsilon0 = 1. The computation is replicated on every
+/// rank.
 class MomentFluid : public Physics, public Checked {
  public:
   struct Params {

@@ -13,7 +13,7 @@ namespace {
 
 using Values = std::vector<double>;
 
-/// Place and height of the parabola through three points.
+/// Position and height of the vertex of the parabola through three points.
 Peak vertex(const double* t, const double* y) {
   const double a = (y[1] - y[0]) / (t[1] - t[0]), b = (y[2] - y[1]) / (t[2] - t[1]);
   const double curvature = (b - a) / (t[2] - t[0]);

@@ -17,8 +17,8 @@ struct WavePeaks {
 
 /// One peak for each half period of the strongest oscillation of `energy` (positive) at ascending times, whose
 /// amplitude grows or falls about exponentially; every maximum, where the energy falls to almost nothing between them.
-/// Where something faster rides on it, a peak is that of a parabola through all samples within a quarter of the half
-/// period.
+/// If a faster oscillation is superimposed, a peak is that of a parabola through all samples within a quarter of the
+/// half period.
 WavePeaks peaks_of_wave(const std::vector<double>& time, const std::vector<double>& energy);
 
 /// Straight line through points by least squares.

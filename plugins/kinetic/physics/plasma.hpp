@@ -11,8 +11,8 @@
 
 namespace cambium::kinetic {
 
-/// The species of a plasma, the fields that accelerate them, and what each is to the other at one instant. A slot is
-/// one of the three places for distribution functions, moments and fields that the stages of a step lead through.
+/// The species of a plasma, the fields that accelerate them, and their coupling at one instant. A slot is one of the
+/// three copies of distribution functions, moments and fields through which the stages of a step lead.
 class Plasma {
  public:
   Plasma(const CommonParams& params, Context& context);
@@ -38,14 +38,14 @@ class Plasma {
   const ConfRanks* several_ranks() const { return ranks().row().size() > 1 ? &ranks() : nullptr; }
   double epsilon0() const { return epsilon0_; }
   double field_energy() const;  ///< collective
-  /// True if the first two stages of a step share a pass here: see Solver::stages.
+  /// True if the first two stages of a step are fused into one pass: see Solver::stages.
   bool fuses() const;
 
   /// Values point into fields or into the sums of `which`, of which there are two.
   ForceField force_on(const Species& species, int slot, double time, int which);
   ForceField force_on(const Fluid& fluid, int slot, double time, int which);
   Sources sources(int slot) const;
-  /// With what walls collect at a time, where the fields ask for it; collective.
+  /// Includes the charge that walls collect at a time, if the fields require it; collective.
   Sources sources_and_walls(int slot, double time) const;
   Exchanges& exchanges() { return *exchanges_; }
   const Exchanges& exchanges() const { return *exchanges_; }

@@ -23,7 +23,7 @@ static std::string in_slot(const std::string& name, int slot) {
   return slot == 0 ? name : fmt::format("{}_{}", name, slot);
 }
 
-/// A shape without an address: of arrays that do not lie in memory as rows.
+/// A shape without an address, for arrays that are not stored as rows.
 static TensorRef shape_of(std::initializer_list<std::int64_t> shape, DType type) {
   TensorRef out;
   out.dtype = type;

@@ -10,21 +10,21 @@ class Group;
 
 namespace cambium::kinetic {
 
-/// How long a step may be: the deck's `timestep`, or a share of what the frequencies of its stages allow.
+/// Size of a step: the deck's `timestep`, or a fraction of the limit by the frequencies of its stages.
 class StepSize {
  public:
   explicit StepSize(const CommonParams& common) : common_(common) {}
 
   /// The next one, from this time on.
   double next(double time) const;
-  /// True if a deck gives it, so that no step is ever begun again.
+  /// True if the deck gives the step size, so that no step is ever repeated.
   bool given() const { return common_.timestep.has_value(); }
   /// True if the stages up to the one with this frequency need a shorter step; that is in `info` then. InputError when
   /// a given step is not stable. The frequency is finite.
   bool too_long(double frequency, double time, StepInfo& info);
-  /// The largest frequency of a whole step, or of a fresh start, from which the next one follows.
+  /// Sets the largest frequency of a complete step, or of a fresh start, from which the next step size follows.
   void set_frequency(double frequency) { frequency_ = frequency; }
-  /// Steps that were begun again.
+  /// Number of repeated steps.
   std::int64_t repeated() const { return repeated_; }
 
   void save(io::Group& group) const;

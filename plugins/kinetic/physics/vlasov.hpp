@@ -18,9 +18,8 @@ namespace cambium::kinetic {
 /// Kinetic equations of one or several species,
 ///   df/dt + v . grad f + (q/m)(E + v x B) . df/dv = C[f],
 /// on a phase-space grid with discontinuous Galerkin in space and SSP-RK3 in time (Juno et al., J. Comput. Phys. 353,
-/// 110 (2018); Hakim and Juno, SC20). What makes the fields is the derived class' business. Units: normalised, lengths
-/// in Debye lengths or skin depths and times in 1/omega_pe when charges, masses, densities and constants are of order
-/// one.
+/// 110 (2018); Hakim and Juno, SC20). A derived class provides the fields. Units: normalised, lengths in Debye lengths
+/// or skin depths and times in 1/omega_pe when charges, masses, densities and constants are of order one.
 class Vlasov : public Physics {
  public:
   Vlasov(const CommonParams& params, Context& context);
@@ -50,9 +49,9 @@ class Vlasov : public Physics {
   /// The deck's parameters, for formulas of outputs.
   std::map<std::string, double> values() const { return common_.values(); }
   const FieldModel* fields() const { return plasma_.fields(); }
-  /// True if the first two stages of a step share a pass here: see Solver::stages.
+  /// True if the first two stages of a step are fused into one pass: see Solver::stages.
   bool fuses() const { return plasma_.fuses(); }
-  /// Collisions between species alone, during dt: for tests. Collective.
+  /// Only collisions between species, during dt: for tests. Collective.
   void collide_species(double dt) { cross_collisions_.act(dt, context_.comm); }
   const GrowthFit* growth() const { return growth_ ? &*growth_ : nullptr; }
 

@@ -18,13 +18,13 @@ namespace {
 
 using Pattern = StepMessages::Pattern;
 constexpr int stages = 3;
-constexpr double number = 8.0;  ///< B of moments and fields
+constexpr double number = 8.0;  ///< bytes of a value of moments and fields
 
 const BasisInfo& info_of(const CommonParams& params, const PhaseGrid& grid) {
   return find_built(grid.cdim, grid.vdim, params.basis.order, params.basis.family == BasisParams::Family::tensor).info;
 }
 
-/// Modes on a face of dimension d: those of a cell, told apart by the other dimensions alone.
+/// Modes on a face of dimension d: those of a cell that differ in the other dimensions.
 int face_modes(const BasisInfo& info, int d) {
   std::set<std::vector<int>> faces;
   for (auto exponents : info.exponents) {
@@ -38,14 +38,14 @@ int lanes_of(Precision precision) {
   return precision == Precision::float64 ? width_of<ExecSpace, double> : width_of<ExecSpace, float>;
 }
 
-/// Sides of a part in dimension d that another rank is behind, of the part with the most.
+/// Sides of a part in dimension d with another rank beyond them, for the part with the most.
 int edges_of(const Axis& axis, bool velocity) {
   if (axis.ranks == 1) return 0;
   const bool around = !velocity && axis.low_wall == Wall::periodic;
   return around || axis.ranks > 2 ? 2 : 1;
 }
 
-/// The largest parts of the grids of all species, cut among so many ranks.
+/// The largest parts of the grids of all species, decomposed over `ranks` ranks.
 std::vector<PhaseGrid> parts_of(std::vector<PhaseGrid> grids, int ranks, const std::vector<int>& given, double times) {
   int product = 1;
   for (int r : given) product *= r;
@@ -63,22 +63,22 @@ std::vector<PhaseGrid> parts_of(std::vector<PhaseGrid> grids, int ranks, const s
   return grids;
 }
 
-/// Ranks that share cells of configuration space.
+/// Number of ranks with the same cells of configuration space.
 int column_of(const PhaseGrid& grid) {
   int out = 1;
   for (int d = grid.cdim; d < grid.dimensions(); ++d) out *= grid.axis[d].ranks;
   return out;
 }
 
-/// True if no wall stands in configuration space.
+/// True if configuration space has no walls.
 bool periodic(const PhaseGrid& part) {
   bool out = true;
   for (int d = 0; d < part.cdim; ++d) out = out && part.axis[d].low_wall == Wall::periodic;
   return out;
 }
 
-/// Rows of a plane's cells, cut anew along one side alone: among all ranks that share the plane, or as many as there
-/// are rows. Of those that have the most.
+/// Rows of a plane's cells, repartitioned along one side only: over all ranks of the plane, or as many as there are
+/// rows. Values are those of the ranks with the most.
 struct Regrouping {
   double owners;              ///< ranks that have rows
   double rows;                ///< of an owner
@@ -128,7 +128,7 @@ double VlasovCost::items() const {
   return sum;
 }
 
-/// True if stages pack what neighbours ask for and add what comes afterwards: velocity space is cut, or walls give
+/// True if stages pack traces for neighbours and add inflow afterwards: velocity space is decomposed, or walls give
 /// particles back.
 bool VlasovCost::packs_traces(const PhaseGrid& grid) const {
   for (int d = 0; d < grid.dimensions(); ++d) {
@@ -157,7 +157,7 @@ void VlasovCost::add_species(const PhaseGrid& grid, bool collides, bool fused, S
   out.operations += stages * cells * (info.multiplications + info.additions);
   out.moved += (fused ? 6.0 : 10.0) * bytes * cells * info.modes;  // lines that a store reads first with them
   out.memory += (fused ? 2.0 : 3.0) * f;
-  // For traces; where the stages leave them, what collisions change is packed anew.
+  // Messages of traces; if the stages store these, they are packed again after collisions.
   const double sends = stages + (collides && !packs ? 1.0 : 0.0);
   double sent = 0.0, messages = 0.0;
   int dimensions = 0;
@@ -178,13 +178,13 @@ void VlasovCost::add_species(const PhaseGrid& grid, bool collides, bool fused, S
     messages += sends * edges * (packs ? 1.0 : slabs);
   }
   if (sent == 0.0) return;
-  out.memory += 2.0 * sent;  // three places for each face, sent and received
+  out.memory += 2.0 * sent;  // three buffers for each face, sent and received
   out.messages.push_back(
       {"traces on faces", Pattern::neighbours, sends, messages, sent, sent, std::max(dimensions, 1), 0.6});
 }
 
-/// Maxwellians of a given density, momentum and energy, corrected until those are theirs on all ranks; where velocity
-/// space is cut, moments are sums.
+/// Maxwellians of a given density, momentum and energy, corrected until they have these on all ranks; if velocity space
+/// is decomposed, moments are reduced.
 void VlasovCost::add_collisions(const std::vector<PhaseGrid>& parts, StepCost& out) const {
   constexpr double iterations = 3.0;  // as in most cells
   double rounds = 0.0, sums = 0.0;
@@ -217,18 +217,18 @@ void VlasovCost::add_halo(const PhaseGrid& part, StepCost& out) const {
       {"fields of cells that touch", Pattern::neighbours, 1.0 * stages, stages * edges, bytes, bytes, dimensions, 0.0});
 }
 
-/// Exchange of moments and fields between ranks, and their copies: of their cells.
+/// Exchange of moments and fields of cells between ranks, and their copies.
 void VlasovCost::add_fields(const std::vector<PhaseGrid>& parts, int ranks, bool fused, StepCost& out) const {
   double whole = 1.0, moments = 0.0;
   for (int d = 0; d < parts.front().cdim; ++d) whole *= parts.front().axis[d].cells;
   const double own = parts.front().local_conf_cells(), modes = info_of(params_, parts.front()).conf;
   for (const auto& g : parts) moments += own * (g.vdim + 2) * info_of(params_, g).conf;
-  // Moments of three stages and what they are summed in, fields of three.
+  // Moments of three stages and their buffers for sums, fields of three.
   out.memory += number * (6.0 * moments + 3.0 * own * modes * components_);
   out.moved += number * stages * (6.0 * moments + 8.0 * own * modes * components_);
   const bool divided = column_of(parts.front()) < ranks;
   if (fields_ == Fields::poisson && !divided) {
-    // Charge and potential of all cells, in numbers and in complex ones, and the matrices of all waves.
+    // Charge and potential of all cells, in real and complex values, and the matrices of all waves.
     out.memory += number * whole * modes * 6.0;
     out.repeated = number * stages * 8.0 * whole * modes;
     out.moved += out.repeated;
@@ -240,7 +240,7 @@ void VlasovCost::add_fields(const std::vector<PhaseGrid>& parts, int ranks, bool
   out.messages.push_back({"frequencies", Pattern::reduce, sums, 0.0, number * stages, number * stages});
   if (fields_ == Fields::maxwell) add_halo(parts.front(), out);
   if (fields_ != Fields::poisson || !divided) return;
-  // The mean, and on a line two sums of four numbers; none in a plane whose walls have given potentials.
+  // The mean, and on a line two sums of four values; none in a plane whose walls have given potentials.
   const bool line = parts.front().cdim == 1, open = periodic(parts.front());
   const double rounds = line ? 3.0 : 1.0, numbers = line ? 9.0 : 1.0;
   if (line || open)
@@ -267,7 +267,7 @@ void VlasovCost::add_strips(const PhaseGrid& part, int ranks, StepCost& out) con
   out.messages.push_back({"loads, lines and potentials between walls", Pattern::neighbours, 4.0 * stages,
                           stages * (to.owners_of_a_brick + lines + to.bricks_of_an_owner - (to.stay > 0.0 ? 2.0 : 0.0)),
                           bytes, bytes, 1, 0.0});
-  // Ranks without a strip hear of the walls' potentials.
+  // Ranks without a strip receive the walls' potentials.
   if (to.owners < bricks) out.messages.push_back({"potentials of walls", Pattern::reduce, 1.0 * stages, 0.0, 0.0, 0.0});
 }
 
@@ -277,7 +277,7 @@ void VlasovCost::add_plane(const PhaseGrid& part, int ranks, StepCost& out) cons
   const Regrouping to(part, 0, bricks);
   const double columns = std::min(bricks, width), share = to.rows * width;
   const double nodes = info_of(params_, part).conf, kinds = nodes > 4.0 ? 3.0 : 1.0;
-  // Whoever has rows asks for the cells below, too, and a brick for the nodes above.
+  // Owners of rows also need the cells below, and a brick the nodes above.
   const double owners = std::min(to.owners_of_a_brick + 1.0, to.owners),
                asking = std::min(2.0 * to.bricks_of_an_owner, bricks), stay = to.stay * part.axis[1].count;
   const double waves = kinds * (share * (columns - 1.0) / columns +
@@ -291,7 +291,7 @@ void VlasovCost::add_plane(const PhaseGrid& part, int ranks, StepCost& out) cons
 
 StepCost VlasovCost::of(int ranks, double times) const {
   const std::vector<PhaseGrid> parts = parts_of(grids_, ranks, params_.ranks, times);
-  // Two stages share a pass where the field of the second is known before the first and no cache holds f.
+  // Two stages are fused if the field of the second is known before the first and no cache holds f.
   bool fused = fields_ != Fields::poisson;
   for (const auto& g : parts) {
     const double copies = 3.0 * bytes_of(g);

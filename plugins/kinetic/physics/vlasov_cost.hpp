@@ -8,13 +8,13 @@
 
 namespace cambium::kinetic {
 
-/// Cost of the steps of a kinetic physics. Ranks have bricks of phase space, whose surface is traces. Moments and
-/// fields are those of a rank's cells of configuration space; where velocity space is cut moments are summed over the
-/// ranks that share cells. The potential is divided as configuration space is.
+/// Cost of the steps of a kinetic physics. Ranks own bricks of phase space, whose surfaces are exchanged as traces.
+/// Moments and fields are those of a rank's cells of configuration space; if velocity space is decomposed, moments are
+/// summed over the ranks with the same cells. The potential is decomposed as configuration space is.
 class VlasovCost : public Cost {
  public:
   enum class Fields { none, poisson, maxwell };
-  /// `components`: of the fields, that cells tell each other.
+  /// `components`: number of components of the fields that cells exchange.
   VlasovCost(const CommonParams& params, Fields fields, int components);
   std::string summary() const override;
   std::string item() const override { return "cell"; }
@@ -34,7 +34,7 @@ class VlasovCost : public Cost {
   CommonParams params_;
   Fields fields_;
   double components_;
-  std::vector<PhaseGrid> grids_;  ///< of the species, not cut
+  std::vector<PhaseGrid> grids_;  ///< of the species, not decomposed
 };
 
 template <class P, VlasovCost::Fields fields>

@@ -62,7 +62,7 @@ void VlasovPoisson::Params::describe(deck::Describe<Params>& d) {
 
 static const char* side_name(bool high) { return high ? "upper" : "lower"; }
 
-/// The wall that an entry of 'wall_potential' asks for; an empty one leaves it to what particles meet there.
+/// Wall of an entry of 'wall_potential'; an empty one follows the boundary condition of particles there.
 static PotentialWall wall_of(const std::string& entry, Wall particles, int d, bool high,
                              const std::map<std::string, double>& values) {
   using Kind = PotentialWall::Kind;

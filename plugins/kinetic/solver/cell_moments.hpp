@@ -5,14 +5,14 @@
 
 namespace cambium::kinetic {
 
-/// Moments as devices sum them: teams for parts of each block's velocity cells, and then the parts one after the other,
-/// so that the same run gives the same bits.
+/// Moments as summed on devices: teams for parts of each block's velocity cells, and then the parts in order, so that
+/// runs are bitwise reproducible.
 template <class K, class P>
 struct CellMoments {
   using Pass = CellPass<K, P>;
   using Work = Edges<K, P>;
   using Rows = TeamRows<K, P>;
-  static constexpr int count = Work::moments * P::width;  ///< numbers of a block
+  static constexpr int count = Work::moments * P::width;  ///< values of a block
 
   Work w;
   const P* f;
@@ -72,7 +72,7 @@ struct CellMoments {
   }
 };
 
-/// Adds the moments of f as a host does: the velocity cells of a pack of configuration space one after the other.
+/// Adds the moments of f as on hosts: the velocity cells of a pack of configuration space one after the other.
 template <class K, class P>
 void add_moments_by_packs(const Edges<K, P>& w, const P* f) {
   using Work = Edges<K, P>;

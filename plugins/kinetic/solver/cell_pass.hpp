@@ -5,11 +5,11 @@
 
 namespace cambium::kinetic {
 
-/// One stage as devices take it: a thread for each cell of phase space, where `Sweep` has one for each pack of
-/// configuration space; a team takes cells that follow each other (see TeamRows). Fluxes through the faces between
-/// cells are worked out twice, by the cells on both sides. What the cells of a block share is worked out once and read
-/// from memory: in the registers of each thread it would leave none for the cell. Moments of the result are kernels of
-/// their own, which add in a fixed order.
+/// One stage on devices: a thread for each cell of phase space, where `Sweep` has one for each pack of configuration
+/// space; a team takes consecutive cells (see TeamRows). Fluxes through the faces between cells are computed twice, by
+/// the cells on both sides. Data common to the cells of a block are computed once and read from memory: in the
+/// registers of each thread they would leave no room for the cell. Moments of the result have kernels of their own,
+/// which add in a fixed order.
 template <class K, class P>
 struct CellPass {
   using Work = Edges<K, P>;
@@ -100,7 +100,7 @@ struct CellPass {
   template <int D, bool upwind_flux>
   CAMBIUM_FN P accelerate_along(const Turn& my, P* to) const {
     const int stride = w.layout.velocity_stride(D);
-    const bool beside = D == last;  // neighbours lie among the team's own cells
+    const bool beside = D == last;  // neighbours are among the team's own cells
     const P most = my.here.largest(D, my.p.W, my.p.H);
     P below[K::face(K::cdim + D)];
     for (auto& b : below) b = P(T(0));

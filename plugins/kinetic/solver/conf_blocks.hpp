@@ -7,8 +7,8 @@
 
 namespace cambium::kinetic {
 
-/// Where cells of this rank's part of configuration space lie in blocks, and what passes between arrays over it
-/// and blocks of T, for the kernels K in packs of `width`.
+/// Positions of this rank's cells of configuration space in blocks, and transfers between arrays over them and blocks
+/// of T, for the kernels K in packs of `width`.
 template <class K, class T, int width>
 struct ConfBlocks {
   static constexpr int field_rows = (K::vdim + K::pairs) * K::conf, moments = (K::vdim + 2) * K::conf;

@@ -49,8 +49,8 @@ struct Edges : Sweep<K, P> {
   static constexpr int at_once = P::width > 1 ? 16 : 1;
 
   /// Outflow through the edge, into buffer[(edge block, moving cell)][edge_values]: the moving cells [first, last) of
-  /// edge block k. They follow each other in memory but for a jump after each row of their dimension: places are found
-  /// by division once a row.
+  /// edge block k. They are contiguous in memory except for a jump after each row of their dimension: indices are found
+  /// by division once per row.
   template <int D>
   CAMBIUM_FN void pack_conf(bool high, int k, int first, int last, T* buffer) const {
     const int block = edge_block<D>(k, high), lane = edge_lane(high),

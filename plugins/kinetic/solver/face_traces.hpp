@@ -9,9 +9,8 @@
 namespace cambium::kinetic {
 
 /// Messages across the edges between ranks in configuration space. Each copy of the distribution function (slot) has
-/// its faces: the stage that writes a slot leaves them as it goes (Sweep::leave) and sends them slab by slab, the stage
-/// that reads it waits for those of its neighbours. So nothing is packed but what something else than a stage has
-/// changed.
+/// its faces: the stage that writes a slot stores them as it proceeds (Sweep::leave) and sends them slab by slab, the
+/// stage that reads it waits for those of its neighbours. So only slots that were changed outside of stages are packed.
 template <class K, class P>
 class FaceTraces {
  public:
@@ -19,7 +18,7 @@ class FaceTraces {
   using T = typename P::value_type;
   static constexpr int slots = 3;
 
-  /// An edge of dimension d that another rank is behind.
+  /// An edge of dimension d with another rank beyond it.
   struct Edge {
     int dimension;
     bool high;
@@ -33,7 +32,7 @@ class FaceTraces {
       std::vector<SlabMessages::Face> faces;
       for_each_edge([&](auto d, const Edge& edge, std::size_t) {
         constexpr int D = decltype(d)::value;
-        const int tag = 16 * (slot + 1) + 2 * D;  // apart from those of whole stages
+        const int tag = 16 * (slot + 1) + 2 * D;  // distinct from those of complete stages
         faces.push_back({edge.rank, tag + edge.high, rows<D>(w, edge.high), tag + !edge.high, rows<D>(w, !edge.high)});
       });
       messages_.push_back(std::make_unique<SlabMessages>(comm));
@@ -41,7 +40,7 @@ class FaceTraces {
     }
   }
 
-  /// A stage from one slot to another: where it finds and leaves traces. Packs those of `in` when there are none.
+  /// A stage from one slot to another: sets where it reads and writes traces. Packs those of `in` when there are none.
   void attach(Work& w, int in, int out) {
     if (!there_[in]) pack(w, in);
     receive(w, in);
@@ -55,7 +54,7 @@ class FaceTraces {
     for (std::size_t k = 0; k < edges_.size(); ++k)
       w.received[edges_[k].dimension][!edges_[k].high] = reinterpret_cast<const T*>(messages_[in]->received(k));
   }
-  /// On all ranks: something else than a stage has changed a slot.
+  /// On all ranks: a slot was changed outside of stages.
   void forget(int slot) { there_[slot] = false; }
 
   void send(int out, int s) { messages_[out]->send(s); }

@@ -17,7 +17,7 @@ struct FaceNodes {
   KINETIC_ROW(double, place, {-0.77459666924148337704, 0.0, 0.77459666924148337704})
   KINETIC_ROW(double, weight, {5.0 / 9.0, 8.0 / 9.0, 5.0 / 9.0})
 
-  /// For node q, the place among the nodes of dimension e of the cell (e is not K::cdim + D): configuration space
+  /// For node q, its index among the nodes of dimension e of the cell (e is not K::cdim + D): configuration space
   /// fastest.
   static constexpr int index(int q, int e) {
     for (int k = e > K::cdim + D ? e - 1 : e; k > 0; --k) q /= 3;

@@ -3,9 +3,9 @@
 
 namespace cambium::kinetic {
 
-/// Tells the system that memory which was not touched yet may come in pages of 2 MiB. A sweep meets a new page of 4 KiB
-/// every other cell of 48 modes, and on a virtual machine finding one costs as much as reading it. Nothing happens
-/// where the system has no such pages.
+/// Advises the system to use pages of 2 MiB for memory that was not touched yet. A sweep enters a new page of 4 KiB
+/// every other cell of 48 modes, and on a virtual machine a TLB miss costs as much as reading the page. No effect if
+/// the system has no huge pages.
 void ask_for_huge_pages(void* memory, std::size_t bytes);
 
 }  // namespace cambium::kinetic

@@ -48,7 +48,7 @@ CAMBIUM_FN P rotate_down(P a) {
 #endif
 }
 
-/// Where cells lie in memory (see Solver), and the geometry that the kernels need. Trivially copyable.
+/// Position of cells in memory (see Solver), and the geometry that the kernels need. Trivially copyable.
 struct Layout {
   int cdim = 1, vdim = 1, width = 1, modes = 1;
   int nx = 1, packs = 1;              ///< cells along x, packs along x
@@ -56,11 +56,11 @@ struct Layout {
   int nv[3] = {1, 1, 1}, stride[3] = {1, 1, 1}, velocity_cells = 1;
   int slab = 1,
       slabs = 1;        ///< cells of the first velocity dimension that a pass takes at a time, and how many such slabs
-  int block_cells = 1;  ///< from a block to the next; more than velocity_cells where two stages share an array
+  int block_cells = 1;  ///< from a block to the next; more than velocity_cells if two stages use one array
   int backward[3] = {0, 0, 0};                       ///< velocity cells with a negative speed
   double v_first[3] = {0, 0, 0}, dv[3] = {1, 1, 1};  ///< centre of the first local velocity cell, width
   double dx[3] = {1, 1, 1}, scales[3] = {1, 1, 1};
-  bool wrapped[3] = {false, false, false};  ///< the whole periodic dimension is here, neighbours are found by wrapping
+  bool wrapped[3] = {false, false, false};  ///< the full periodic dimension is local, neighbours are found by wrapping
 
   Layout() = default;
   Layout(const PhaseGrid& grid, int lanes, int modes_) : cdim(grid.cdim), vdim(grid.vdim), width(lanes), modes(modes_) {
@@ -94,8 +94,8 @@ struct Layout {
   CAMBIUM_FN int blocks() const { return others * packs; }
   CAMBIUM_FN std::int64_t cell(int block, int iv) const { return (std::int64_t{block} * block_cells + iv) * modes; }
   std::int64_t size() const { return std::int64_t{blocks()} * block_cells * modes * width; }
-  /// Cells by which the result of the first of two fused stages stands behind that of the second, in the same array: a
-  /// slab.
+  /// Cells by which the result of the first of two fused stages is shifted from that of the second, in the same array:
+  /// one slab.
   int shift() const { return width > 1 ? slab * stride[0] : 0; }
   /// Lanes of x pack j that hold cells.
   CAMBIUM_FN int lanes(int j) const { return j < nx ? (nx - j + packs - 1) / packs : 0; }
@@ -105,7 +105,7 @@ struct Layout {
   CAMBIUM_FN int velocity_stride(int d) const { return stride[d]; }
   CAMBIUM_FN int velocity_place(int iv, int d) const { return iv / velocity_stride(d) % nv[d]; }
   CAMBIUM_FN double speed(int d, int i) const { return v_first[d] + i * dv[d]; }
-  /// Conf-space neighbours in dimension d >= 1: blocks between two, and the place of a block.
+  /// Conf-space neighbours in dimension d >= 1: blocks between two, and the index of a block.
   CAMBIUM_FN int block_stride(int d) const { return d == cdim - 1 ? packs : packs * other[1]; }
   CAMBIUM_FN int block_place(int block, int d) const { return block / block_stride(d) % other[d - 1]; }
 
@@ -121,7 +121,7 @@ CAMBIUM_FN void for_each_index(F&& f) {
   (std::make_integer_sequence<int, N>{});
 }
 
-/// Everything about one velocity cell that the kernels of configuration K ask for, in numbers of type T.
+/// Everything about one velocity cell that the kernels of configuration K need, in type T.
 template <class K, class T>
 struct VelocityPlace {
   T W[K::vdim], H[K::vdim];  ///< scaled (Layout::scale)

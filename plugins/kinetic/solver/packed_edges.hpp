@@ -35,7 +35,7 @@ class PackedEdges {
   }
 
   const std::vector<Edge>& all() const { return edges_; }
-  /// Takes buffers for what goes to and comes from neighbours. `w` is that of a stage without fields.
+  /// Allocates buffers for messages to and from neighbours. `w` is that of a stage without fields.
   void connect(const Work& w) {
     for (Edge& edge : edges_)
       for_each_index<K::cdim + K::vdim>([&](auto d) {
@@ -48,7 +48,7 @@ class PackedEdges {
                                    View<char*>("kinetic: received", edge_bytes<D>(w, !edge.high))});
       });
   }
-  /// Tells a sweep where what was received lies.
+  /// Passes the addresses of the received traces to a sweep.
   void attach(Work& w) const {
     for (const Edge& edge : edges_)
       if (edge.dimension < K::cdim && edge.link >= 0)
@@ -58,7 +58,7 @@ class PackedEdges {
   void begin() { messages_.begin(); }
   void finish() { messages_.finish(); }
 
-  /// Puts the traces that neighbours will ask for into their messages.
+  /// Packs the traces that neighbours need into their messages.
   void pack(const Work& w) const {
     for_each_edge([&](auto d, const Edge& edge) {
       constexpr int D = decltype(d)::value;
@@ -121,7 +121,7 @@ class PackedEdges {
   std::vector<Edge> edges_;
 };
 
-/// True if a stage's sweep says all of its result: nothing is added at cuts of velocity space and at walls.
+/// True if a stage's sweep computes its complete result: nothing is added at cuts of velocity space and at walls.
 template <class K, class P>
 bool whole_at_once(const PackedEdges<K, P>& edges) {
   for (const auto& edge : edges.all())

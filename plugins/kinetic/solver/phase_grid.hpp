@@ -12,7 +12,7 @@ namespace cambium::kinetic {
 /// Boundary condition of particles at an end of a configuration-space dimension.
 enum class Wall { periodic, reflect, absorb, copy };
 
-/// One dimension of the phase-space grid, cut among ranks. Velocity dimensions end in walls without flux.
+/// One dimension of the phase-space grid, decomposed over ranks. Velocity dimensions end in walls without flux.
 struct Axis {
   double lower = 0.0, upper = 1.0;
   int cells = 1;
@@ -48,7 +48,7 @@ struct PhaseGrid {
 /// moments of all species in its cells; velocity space is cut where configuration space has few cells.
 std::vector<std::vector<int>> cuts_of(const std::vector<PhaseGrid>& grids, int ranks);
 
-/// The piece of an axis at one of so many places.
+/// Sets an axis to piece `place` of `ranks` pieces.
 void cut(Axis& axis, int ranks, int place);
 
 /// Cuts the grid among the ranks of `comm`. `given` names the ranks of each dimension; without it configuration space

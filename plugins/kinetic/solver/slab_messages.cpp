@@ -12,7 +12,7 @@ SlabMessages::~SlabMessages() {
   int finalized = 0;
   MPI_Finalized(&finalized);
   if (finalized) return;
-  if (std::uncaught_exceptions() == 0) settle();  // the last faces may be on their way, to be read by nobody
+  if (std::uncaught_exceptions() == 0) settle();  // the last faces may be in flight, although no rank will read them
   for (auto* all : {&send_, &receive_})
     for (auto& slab : *all)
       for (auto& request : slab) MPI_Request_free(&request);
@@ -53,7 +53,7 @@ void SlabMessages::connect(std::vector<Face> faces, bool share_memory) {
   }
 }
 
-/// Lays this rank's faces one after the other into its shared memory and asks where the neighbours' begin.
+/// Lays out this rank's faces in its shared memory and exchanges their offsets with the neighbours.
 bool SlabMessages::share() {
   std::vector<std::int64_t> mine, theirs(faces_.size());
   std::int64_t bytes = counters * line;
@@ -76,7 +76,7 @@ bool SlabMessages::share() {
     packed_.push_back(reinterpret_cast<char*>(memory_->of(comm_.rank())) + mine[k]);
     received_.push_back(reinterpret_cast<const char*>(memory_->of(faces_[k].rank)) + theirs[k]);
   }
-  comm_.barrier();  // nobody asks for a counter that is not there yet
+  comm_.barrier();  // counters must exist before another rank reads them
   return true;
 }
 
@@ -87,7 +87,7 @@ void SlabMessages::settle() {
 }
 
 void SlabMessages::begin() {
-  finish();  // who packs the next faces asks no more for those before
+  finish();  // a rank that packs the next faces no longer reads those before
   if (memory_) {
     for (const Face& face : faces_)
       spin_wait([&] { return counter(face.rank, passes_read).load(std::memory_order_acquire) >= pass_; });

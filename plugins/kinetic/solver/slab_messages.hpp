@@ -9,14 +9,14 @@
 
 namespace cambium::kinetic {
 
-/// Face values of one slab of velocity space after the other, on their way between neighbours: begin(), then for every
+/// Exchange of face values between neighbours, one slab of velocity space after the other: begin(), then for every
 /// slab, in order, send() when its faces are packed; wait() before they are needed, then finish(). That may be in the
-/// pass that packs them or in a later one, twice (a step that is begun again) or never; neighbours do alike. begin()
-/// lets go of all before.
+/// pass that packs them or in a later one, twice (a repeated step) or never; neighbours do alike. begin() releases all
+/// earlier faces.
 ///
-/// Ranks of one node read each other's faces where they were packed, in shared memory, as soon as a counter says that a
-/// slab's are there: a slab has a few KiB, and starting and completing its messages took about as long as packing it.
-/// Elsewhere, and from a rank to itself, messages. Host memory.
+/// Ranks of one node read each other's faces where they were packed, in shared memory, as soon as a counter shows that
+/// a slab is ready: a slab has a few KiB, and starting and completing its messages took about as long as packing it.
+/// Otherwise, and from a rank to itself, messages. Host memory.
 class SlabMessages {
  public:
   explicit SlabMessages(const Comm& comm) : comm_(comm) {}
@@ -41,9 +41,9 @@ class SlabMessages {
     int receive_tag;
     Rows received;
   };
-  /// Collective, once. Without `share_memory` all faces travel as messages.
+  /// Collective, once. Without `share_memory` all faces are sent as messages.
   void connect(std::vector<Face> faces, bool share_memory = true);
-  /// Where a face is packed, and where that of the neighbour is found, by the place in the list; aligned to cache
+  /// Addresses where a face is packed, and where that of the neighbour is read, by index in the list; aligned to cache
   /// lines.
   char* packed(std::size_t face) const { return packed_[face]; }
   const char* received(std::size_t face) const { return received_[face]; }
@@ -68,7 +68,7 @@ class SlabMessages {
   std::vector<Face> faces_;
   std::vector<char*> packed_;
   std::vector<const char*> received_;
-  std::unique_ptr<SharedMemory> memory_;  ///< null where messages travel
+  std::unique_ptr<SharedMemory> memory_;  ///< null if messages are used
   std::int64_t slabs_ = 0, pass_ = 0;
   std::vector<View<char*>> buffers_;
   std::vector<Requests> send_, receive_;  ///< [slab], persistent

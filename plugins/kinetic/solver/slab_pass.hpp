@@ -3,14 +3,14 @@
 
 namespace cambium::kinetic {
 
-/// Two Runge-Kutta stages in one pass, slab by slab of the first velocity dimension, over the whole configuration space
-/// of this rank: the second a slab or two behind the first, where it finds in the cache what the first has read and
-/// written. Both write to one array: the first one slab ahead of where the second will, over what nobody needs any
-/// more. So a pass reads one distribution function and writes one, where two stages read three and write two.
+/// Two Runge-Kutta stages in one pass, slab by slab of the first velocity dimension, over the entire configuration
+/// space of this rank: the second follows the first at a distance of one or two slabs, and finds in the cache what that
+/// has read and written. Both write to one array: the first one slab ahead of the second, over data that are no longer
+/// needed. So a pass reads one distribution function and writes one, where two stages read three and write two.
 ///
-/// Neighbours in configuration space are whole lines that both stages see, so they cost nothing. On other ranks they
-/// are traces that the first stage left there as many slabs ago. Between cuts of velocity space, and at walls that give
-/// particles back, there are no slabs.
+/// Neighbours in configuration space are complete lines that both stages access, so they cost nothing. On other ranks
+/// they are traces that the first stage stored there as many slabs ago. Between cuts of velocity space, and at walls
+/// that give particles back, there are no slabs.
 template <class K, class P>
 class SlabPass {
  public:
@@ -25,7 +25,7 @@ class SlabPass {
       s = View<T*>("kinetic: lower fluxes", static_cast<std::size_t>(layout.blocks()) * w.scratch_size() * P::width);
   }
 
-  /// Cache used by the live slabs of both stages: worth it only while they stay there.
+  /// Cache used by the live slabs of both stages: fusing pays only while they stay there.
   static std::int64_t live_bytes(const Layout& layout) {
     return std::int64_t{6} * layout.blocks() * layout.shift() * K::modes * static_cast<std::int64_t>(sizeof(P));
   }
@@ -35,7 +35,7 @@ class SlabPass {
     Work work;
     int in, out;
   };
-  /// `first` says all but where its result goes, `second` all but where it comes from.
+  /// `first` is complete except for its output, `second` except for its input.
   void run(Turn first, Turn second, Faces& faces, T (&fastest)[2]) {
     first.work.out = second.work.out + std::int64_t{layout_.shift()} * K::modes;
     second.work.in = first.work.out;

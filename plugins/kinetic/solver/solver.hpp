@@ -41,8 +41,8 @@ struct Stage {
 /// The distribution function of one species on this rank: three copies of it (slots 0, 1, 2) and the fused stage.
 ///
 /// Layout: packs of W cells along x, W the width of the machine's vectors. Lane l of pack j holds cell l m + j, with m
-/// = ceil(n / W), so that neighbours along x are whole packs but for the first and the last. Then, from slow to fast:
-/// other configuration dimensions, x packs, velocity cells (last dimension fastest), modes, lanes.
+/// = ceil(n / W), so that neighbours along x are complete packs except for the first and the last. Then, from slow to
+/// fast: other configuration dimensions, x packs, velocity cells (last dimension fastest), modes, lanes.
 class Solver {
  public:
   virtual ~Solver() = default;
@@ -56,11 +56,10 @@ class Solver {
   /// round before get().
   virtual void to_device(int slot) = 0;
   virtual void to_host_const(int slot) const = 0;
-  /// Calls of these two so far: on a device each carries a whole distribution function. No step makes one.
+  /// Calls of these two so far: on a device each copies a complete distribution function. Steps make none.
   std::int64_t copies() const { return copies_; }
 
-  /// A slot where kernels run, for kernels other than a stage (packs_of in packs.hpp): the type of its numbers, where
-  /// cells lie.
+  /// A slot on the device, for kernels other than a stage (packs_of in packs.hpp): its value type and layout.
   struct Storage {
     Precision precision;
     const Layout& layout;
@@ -70,32 +69,32 @@ class Solver {
   /// On all ranks of the grid: such a kernel has changed a slot.
   virtual void changed(int slot) = 0;
 
-  /// Collective among neighbours. Adds this rank's share of the moments of f[out] to `moments`: component c (M0, M1 of
-  /// each velocity dimension, M2) of conf mode k in cell i at (i * (vdim + 2) + c) * conf + k. Returns the largest sum
-  /// of frequencies (2p+1)|speed|/width of this rank for the state f[in]: a step dt is stable when dt times it is
-  /// below 1.
+  /// Collective among neighbours. Adds this rank's contribution to the moments of f[out] to `moments`: component c (M0,
+  /// M1 of each velocity dimension, M2) of conf mode k in cell i at (i * (vdim + 2) + c) * conf + k. Returns the
+  /// largest sum of frequencies (2p+1)|speed|/width of this rank for the state f[in]: a step dt is stable when dt times
+  /// it is below 1.
   virtual double stage(const Stage& stage, const ForceField& force, std::vector<double>& moments) = 0;
-  /// True if two stages may share a pass on this rank: no cut of velocity space, no walls that give particles back, a
-  /// few slabs of velocity space in the cache; it pays where no cache holds the distribution function. Ranks may
-  /// differ: ask them all.
+  /// Possibility of fusing two stages into one pass on this rank: it needs no cut of velocity space, no walls that give
+  /// particles back, and a few slabs of velocity space in the cache; it pays if no cache holds the distribution
+  /// function. Ranks may differ: query all.
   enum class Fusing { impossible, possible, pays };
   virtual Fusing fusing() const = 0;
-  /// Two stages in one pass, the second behind the first while what it reads is in the cache: first.out == second.in is
-  /// never stored. The same numbers as two calls of stage(). Needs both fields beforehand.
+  /// Two stages in one pass, the second following the first while its input is in the cache: first.out == second.in is
+  /// never stored. Results are the same as with two calls of stage(). Needs both fields beforehand.
   struct Half {
     Stage stage;
     ForceField force;
     std::vector<double>* moments;
   };
   virtual std::array<double, 2> stages(const Half& first, const Half& second) = 0;
-  /// Adds this rank's share of the moments of a slot.
+  /// Adds this rank's contribution to the moments of a slot.
   virtual void moments(int slot, std::vector<double>& moments) const = 0;
-  /// From now on stages go as they do on a device, whatever this one is: for tests. Only where one rank has all;
-  /// on hosts only in single precision (std::logic_error).
+  /// Makes stages run as on a device, whatever this one is: for tests. Only if one rank has all; on hosts only in
+  /// single precision (std::logic_error).
   virtual void work_by_cells() = 0;
   /// Sum of squares of the coefficients times the cell volume, over this rank: the integral of f^2.
   virtual double square_integral(int slot) const = 0;
-  /// For the distribution functions here, where two stages share each pass that may (`fused`) or none does.
+  /// Memory of the distribution functions here, with two stages fused wherever possible (`fused`) or never.
   virtual std::size_t bytes(bool fused) const = 0;
 
  protected:

@@ -14,15 +14,15 @@
 
 namespace cambium::kinetic {
 
-/// Solver for the kernels of one configuration, with distribution functions stored as numbers of type T.
+/// Solver for the kernels of one configuration, with distribution functions stored in type T.
 template <template <class> class Kernels, class T>
 class SolverOf : public Solver {
  public:
   static constexpr int width = width_of<ExecSpace, T>;
   using P = Pack<T, width>;
   using K = Kernels<P>;
-  /// True if stages may go by cells here. On hosts, where only tests ask for it, not in double: a second caller of the
-  /// kernels has the compiler inline them less, and steps take up to a tenth longer.
+  /// True if stages by cells are available here. On hosts, where only tests use them, not in double: a second caller of
+  /// the kernels has the compiler inline them less, and steps take up to a tenth longer.
   static constexpr bool has_cells = !device_is_host || std::is_same_v<T, float>;
   using Work = Edges<K, P>;
 
@@ -145,8 +145,8 @@ class SolverOf : public Solver {
     return sum;
   }
 
-  /// Sweeps the tiles with these numbers; returns the largest frequency. For this class: public since nvcc takes no
-  /// kernel in a private member.
+  /// Sweeps the tiles with these indices; returns the largest frequency. Internal: public since nvcc takes no kernel in
+  /// a private member.
   T sweep(const Work& w, const View<int*>& tiles) const {
     if constexpr (has_cells)
       if (by_cells_) return CellPass<K, P>(w, tiles, shared_).run();
@@ -173,7 +173,7 @@ class SolverOf : public Solver {
   static constexpr std::int64_t shared_cache = 12 << 20;
   using Blocks = ConfBlocks<K, T, width>;
 
-  /// The first of two fused stages needs no place of its own, so not every run has all three.
+  /// The first of two fused stages needs no slot of its own, so not every run has all three.
   void allocate(int slot) {
     if (f_[slot].size() > 0) return;
     const auto size = static_cast<std::size_t>(layout_.size());
@@ -182,8 +182,8 @@ class SolverOf : public Solver {
     Kokkos::deep_copy(f_[slot], T(0));
     host_[slot] = Kokkos::create_mirror_view(f_[slot]);
   }
-  /// One stage whose sweep takes the traces that the one before has left, and leaves those for the next: tiles at edges
-  /// come first, so that their traces travel meanwhile.
+  /// One stage whose sweep reads the traces that the one before has stored, and stores those for the next: tiles at
+  /// edges come first, so that their traces are sent meanwhile.
   T leave_traces(Work& w, const Stage& stage) {
     T fastest = 0;
     if constexpr (device_is_host) {
@@ -195,8 +195,8 @@ class SolverOf : public Solver {
     }
     return std::max(fastest, sweep(w, inner_));
   }
-  /// One stage that packs traces and takes what comes: tiles that need nothing are swept while messages travel, and
-  /// what enters at walls and at cuts of velocity space is added after the others.
+  /// One stage that packs and receives traces: tiles that need none are swept during communication, and inflow at walls
+  /// and at cuts of velocity space is added after the others.
   T exchange_traces(const Work& w) {
     edges_.pack(w);
     edges_.begin();
@@ -239,7 +239,8 @@ class SolverOf : public Solver {
     return w;
   }
 
-  /// Tiles that need no message from another rank, which are swept while messages travel, and the others.
+  /// Sorts tiles into those that need no message from another rank, which are swept during communication, and the
+  /// others.
   void sort_tiles() {
     Work w = work();
     if (faces_) faces_->receive(w, 0);
@@ -283,7 +284,7 @@ class SolverOf : public Solver {
   View<int*> inner_, outer_;
   View<Block<K, P>*> shared_;                 ///< of CellPass
   mutable View<double*> moments_[2], parts_;  ///< parts: see CellMoments
-  std::unique_ptr<FaceTraces<K, P>> faces_;   ///< null where sweeps do not say all of a stage's result
+  std::unique_ptr<FaceTraces<K, P>> faces_;   ///< null if sweeps do not compute the complete result of a stage
   std::unique_ptr<SlabPass<K, P>> slab_pass_;
   Kokkos::Experimental::UniqueToken<ExecSpace> token_;
 };

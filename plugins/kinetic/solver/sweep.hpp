@@ -4,7 +4,7 @@
 #include "core/parallel/kokkos.hpp"
 #include "plugins/kinetic/solver/block.hpp"
 
-// The loop over cells is one function, from however many places it is called.
+// The loop over cells is one function, however many callers it has.
 #if defined(CAMBIUM_SCALAR_PACKS_ONLY) || defined(CAMBIUM_DEVICE_COMPILER)
 #define CAMBIUM_CELL_LOOP CAMBIUM_FN
 #else
@@ -20,9 +20,9 @@ CAMBIUM_FN X of_side(const X (&both)[2], bool up) {
 }
 
 /// One Runge-Kutta stage in one pass over the cells: a configuration-space pack goes through its velocity cells, each
-/// velocity face is computed once and kept for the cell above, and moments of the result are summed on the way.
-/// What flows in from configuration-space neighbours on other ranks is taken from their messages; beyond walls, and
-/// beyond cuts of velocity space, nothing counts: the solver adds what comes from there afterwards.
+/// velocity face is computed once and kept for the cell above, and moments of the result are summed on the way. Inflow
+/// from configuration-space neighbours on other ranks is taken from their messages; that from beyond walls and cuts of
+/// velocity space is left out: the solver adds it afterwards.
 template <class K, class P>
 struct Sweep {
   using T = typename P::value_type;
@@ -40,7 +40,7 @@ struct Sweep {
   int tile = 1;                        ///< blocks that go through velocity space together
   const T* received[K::cdim][2] = {};  ///< what ranks below and above sent: for v < 0, v > 0; null without one
   T* leaving[K::cdim][2] =
-      {};        ///< where traces of the result go that ranks below and above will ask for; null without one
+      {};        ///< destination of the result's traces that ranks below and above need; null without one
   int slab = 1;  ///< cells of the first velocity dimension that each of them takes in turn
 
   int tiles() const { return (layout.blocks() + tile - 1) / tile; }
@@ -50,7 +50,7 @@ struct Sweep {
     const std::int64_t touched = 3 * sizeof(P) * K::modes * layout.velocity_stride(0) * slab;
     const std::int64_t most = (layout.blocks() + threads - 1) / threads;
     tile = static_cast<int>(std::clamp<std::int64_t>(bytes / touched, 1, most));
-    if (tile > layout.packs) tile = tile / layout.packs * layout.packs;  // whole lines along x
+    if (tile > layout.packs) tile = tile / layout.packs * layout.packs;  // complete lines along x
   }
   CAMBIUM_FN int lower_count(int d) const { return layout.velocity_stride(d); }
   CAMBIUM_FN int lower_first(int d) const {
@@ -64,11 +64,11 @@ struct Sweep {
 
   /// Neighbourhood of a block's cells, found once per block: divisions are slow.
   struct Around {
-    int from[K::cdim][2];       ///< upwind block for v < 0, v > 0; -1 where it is not here
+    int from[K::cdim][2];       ///< upwind block for v < 0, v > 0; -1 if it is not local
     const T* sent[K::cdim][2];  ///< what the rank beyond sent for this block instead; null where there is none
-    T* left[K::cdim][2];  ///< where traces of this block go that the rank beyond will ask for; null where there is none
+    T* left[K::cdim][2];  ///< destination of this block's traces that the rank beyond needs; null if there is none
     bool leaves;          ///< there is such a trace
-    bool end[2];          ///< the upwind pack along x lies beyond the last lane
+    bool end[2];          ///< the upwind pack along x is beyond the last lane
     int lane[2];          ///< of the cell that `sent` of x is for; traces leave at the other one
     int lanes;            ///< that hold cells
   };
@@ -98,7 +98,7 @@ struct Sweep {
     return a;
   }
 
-  /// Values per velocity cell of an edge of a configuration dimension: one lane along x, whole packs elsewhere.
+  /// Values per velocity cell of an edge of a configuration dimension: one lane along x, full packs elsewhere.
   template <int D>
   static constexpr int edge_values = D == 0 ? K::face(0) : K::face(D) * P::width;
 
@@ -119,7 +119,7 @@ struct Sweep {
     return sent + std::int64_t{place} * edge_values<D>;
   }
 
-  /// Outflow of a cell upwards or downwards. One function, so that a trace has the same bits whoever asks for it.
+  /// Outflow of a cell upwards or downwards. One function, so that a trace is bitwise identical for all callers.
   template <int D>
   CAMBIUM_CELL_LOOP void keep_trace(const P* cell, bool up, int lane, T* to) const {
     P t[K::face(D)];
@@ -131,7 +131,7 @@ struct Sweep {
         t[k].store(to + k * P::width);
     }
   }
-  /// Those of a fresh cell, which is in the first-level cache now: packing it later would fetch it again.
+  /// Stores those of a fresh cell, which is in the first-level cache now: packing it later would fetch it again.
   CAMBIUM_FN void leave(const Around& a, const P* cell, const int* at, const Place& p) const {
     for_each_index<K::cdim>([&](auto d) {
       constexpr int D = decltype(d)::value;
@@ -173,8 +173,8 @@ struct Sweep {
     }
   }
 
-  /// The streaming of a cell along x_D with the upwind trace t: along x writes a base + b f and it to `to`, along the
-  /// others adds it. `from` is the cell of `base`, which nobody reads where a is zero.
+  /// Streaming of a cell along x_D with the upwind trace t: along x writes a base + b f and it to `to`, along the
+  /// others adds it. `from` is the cell of `base`, which is not read if a is zero.
   template <int D>
   CAMBIUM_FN void stream_along(const P* f, const P* from, const P* t, const Place& p, P* to) const {
     const T half = T(0.5) * c, w = half * p.W[D], h = half * p.H[D], s = T(p.up[D] ? 1 : -1);
@@ -232,9 +232,9 @@ struct Sweep {
     }
   }
 
-  /// Part `N` of six of what the next cell but one takes from memory: the cell above it, its base and its place in the
-  /// result. In parts, because a burst would keep the loads of the kernels waiting; the next cell itself would be too
-  /// late where memory is shared. Cells of few modes pass too quickly for it to pay.
+  /// Prefetches part `N` of six of the data of the next cell but one: the cell above it, its base and its result. In
+  /// parts, because a burst would stall the loads of the kernels; the next cell itself would be too late if memory
+  /// bandwidth is shared. For cells of few modes it does not pay.
   template <int N>
   CAMBIUM_FN void look_ahead(int block, int iv) const {
 #if defined(__GNUC__) && !defined(CAMBIUM_SCALAR_PACKS_ONLY) && !defined(CAMBIUM_DEVICE_COMPILER)
@@ -259,7 +259,7 @@ struct Sweep {
 #endif
   }
 
-  /// One cell; adds to the moments of its row and returns the largest frequency of the pack.
+  /// Advances one cell; adds to the moments of its row and returns the largest frequency of the pack.
   template <bool upwind_flux>
   CAMBIUM_FN P advance(const Block<K, P>& here, const Around& sides, int block, int iv, const int* at, P* lower,
                        P* row) const {
@@ -285,7 +285,7 @@ struct Sweep {
     here.load(fields + std::int64_t{block} * (K::vdim + K::pairs) * K::conf, electric, magnetic, half, c);
   }
 
-  /// The cells of a block whose first velocity index lies in [first, last).
+  /// Advances the cells of a block whose first velocity index is in [first, last).
   CAMBIUM_FN P rows(int block, int first, int last, P* lower) const {
     return upwind_nodes ? rows_with<true>(block, first, last, lower) : rows_with<false>(block, first, last, lower);
   }
@@ -309,7 +309,7 @@ struct Sweep {
     return fastest;
   }
 
-  /// A tile of blocks goes together through the first velocity dimension, so that neighbours along configuration space
+  /// Takes a tile of blocks together through the first velocity dimension, so that neighbours along configuration space
   /// and the cell above are still in the cache. Returns the largest frequency.
   CAMBIUM_FN T run(int which, int thread) const {
     P* lower = scratch + std::int64_t{thread} * tile * scratch_size();

@@ -4,9 +4,9 @@
 
 namespace cambium::kinetic {
 
-/// The memory of a team whose threads take cells of one block that follow each other. A cell's coefficients lie side by
-/// side, so threads that read their own cells would each fetch another line with every number; a team copies its cells
-/// together, neighbouring threads taking neighbouring numbers, and reads them from its memory.
+/// Scratch memory of a team whose threads take consecutive cells of one block. A cell's coefficients are contiguous, so
+/// threads that read their own cells would each fetch another cache line for every value; a team copies its cells
+/// together with coalesced loads, and reads them from its scratch memory.
 template <class K, class P>
 struct TeamRows {
   /// From a row to the next: odd, so that neighbouring threads read from different banks.
@@ -16,7 +16,7 @@ struct TeamRows {
   }
   /// Scratch memory that every device gives to a team, less that of reductions.
   static constexpr int most_bytes = 44 << 10;
-  /// Cells of a team. Those with more coefficients than fit twice take their own cell from where it lies.
+  /// Cells of a team. Those with more coefficients than fit twice read their own cell from global memory.
   static constexpr int size = device_is_host ? 1 : bytes_of(64) <= most_bytes ? 64 : 32;
   static constexpr bool keeps_own = device_is_host || bytes_of(size) <= most_bytes;
   static constexpr int rows = keeps_own ? 2 * size + 2 : size;
@@ -47,19 +47,19 @@ struct TeamRows {
   CAMBIUM_FN int rank() const { return team.team_rank(); }
   CAMBIUM_FN P* row() const { return other + rank() * stride; }
 
-  /// Rows [from, to) of `rows` become the cells [from, to) behind `cell`.
+  /// Loads the cells [from, to), counted from `cell`, into the same rows of `into`.
   CAMBIUM_FN void load(const P* cell, int from, int to, P* into) const {
     for (int k = from * K::modes + rank(); k < to * K::modes; k += size)
       into[k / K::modes * stride + k % K::modes] = cell[k];
     team.team_barrier();
   }
-  /// The cells [0, count) behind `cell` become the rows. Every thread has filled its row.
+  /// Stores the rows to the cells [0, count), counted from `cell`. Every thread has filled its row.
   CAMBIUM_FN void store(int count, P* cell) const {
     team.team_barrier();
     for (int k = rank(); k < count * K::modes; k += size) cell[k] = other[k / K::modes * stride + k % K::modes];
   }
-  /// The row of each thread becomes its cell of block `from`, which starts at in + cell(from, first).
-  /// -1: stays as it is.
+  /// Loads into the row of each thread its cell of block `from`, which starts at in + cell(from, first). -1: the row
+  /// stays as it is.
   CAMBIUM_FN void gather(const Layout& layout, const P* in, int first, int from) const {
     source[rank()] = from;
     team.team_barrier();

@@ -17,13 +17,13 @@
 namespace cambium::kinetic {
 namespace {
 
-/// Cells of configuration space of this rank, [first, first + count) of its own, that follow each other in the whole
+/// Cells of configuration space of this rank, [first, first + count) of its own, that are contiguous in the global
 /// grid: with all their velocities here, a block of the file's array.
 struct CellRows {
   int first, count;
 };
 
-/// For at most `most_bytes`, one cell at least; with `slab`, none across a multiple of so many cells.
+/// Rows of at most `most_bytes`, but at least one cell; with `slab`, none crosses a multiple of `slab` cells.
 std::vector<CellRows> rows_of(const PhaseGrid& grid, int modes, std::int64_t most_bytes, std::int64_t slab = 0) {
   const std::int64_t bytes = std::int64_t{grid.local_velocity_cells()} * modes * 8;
   std::vector<CellRows> out;
@@ -39,14 +39,14 @@ std::vector<CellRows> rows_of(const PhaseGrid& grid, int modes, std::int64_t mos
   return out;
 }
 
-/// By their place in the whole grid.
+/// Sorts rows by their position in the global grid.
 std::vector<CellRows> sorted(std::vector<CellRows> rows, const PhaseGrid& grid) {
   const auto place = [&](const CellRows& r) { return grid.conf_index(grid.local_conf(r.first)); };
   std::sort(rows.begin(), rows.end(), [&](const CellRows& a, const CellRows& b) { return place(a) < place(b); });
   return rows;
 }
 
-/// Where these rows begin in the file's array, and `data` in their shape.
+/// Position of these rows in the file's array, and `data` in their shape.
 io::Block block_of(const PhaseGrid& grid, const CellRows& rows, int modes, double* data) {
   io::Block block{0, {grid.conf_index(grid.local_conf(rows.first))}, {}};
   std::vector<std::int64_t> shape{rows.count};

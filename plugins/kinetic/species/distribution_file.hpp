@@ -11,22 +11,23 @@
 namespace cambium::kinetic {
 
 /// Collective: slot 0 of a solver (its host copy) as group/name/f, an array [conf cell][velocity cells...][mode] in
-/// float64 over the whole phase space, with the grid and the exponents of the modes as attributes. Rank 0 writes,
-/// and holds no more than some MiB of other ranks at a time.
+/// float64 over the global phase space, with the grid and the exponents of the modes as attributes. Rank 0 writes, and
+/// holds no more than some MiB of other ranks at a time.
 void write_distribution(io::Group& group, const std::string& name, const Solver& solver, const Comm& comm);
 
-/// How an array over phase space is stored in parts: `cells` of configuration space at a time, whole rows of the last
-/// dimensions of it, so that rank 0 holds some 64 MiB.
+/// Cells of configuration space per slab of a stored array over phase space: complete rows of its last dimensions, so
+/// that rank 0 holds about 64 MiB.
 std::int64_t cells_of_a_slab(const PhaseGrid& grid, int modes);
 
-/// Collective: the same within a bound of error or without loss. Chunks hold one mode of a slab of cells, so that a
-/// relative bound refers to the range of the mode there; the bytes do not depend on the ranks. `slab(first cell, values
-/// [cell][velocity cells...][mode])` sees on rank 0 what is stored, before it is encoded.
+/// Collective: the same with lossy (within an error bound) or lossless compression. Chunks hold one mode of a slab of
+/// cells, so that a relative bound refers to the range of the mode there; the bytes do not depend on the ranks.
+/// `slab(first cell, values [cell][velocity cells...][mode])` receives on rank 0 the values to be stored, before
+/// encoding.
 void write_distribution(io::Group& group, const std::string& name, const Solver& solver, const Comm& comm,
                         const io::Compression& compress,
                         const std::function<void(std::int64_t, std::span<const double>)>& slab);
 
-/// Copies a block to its place in a row-major array of this shape.
+/// Copies a block to its position in a row-major array of this shape.
 void place_block(const io::Block& block, std::span<const std::int64_t> shape, double* whole);
 
 /// Fills this rank's cells of slot 0 (host copy); any number of ranks may have written. InputError when the grid

@@ -92,7 +92,7 @@ static double density_in(const Species& species, int cell) {
 void require_density(const Species& species) {
   const ConfGrid& conf = species.conf();
   const double none = conf.whole_count();
-  double first = none, found = 0.0;  // the first cell of the whole grid, whoever has it
+  double first = none, found = 0.0;  // first cell in the global grid, on any rank
   for (int cell = 0; cell < conf.count() && first == none; ++cell) {
     const double density = density_in(species, cell);
     if (!(density >= 0.0 && std::isfinite(density))) {
@@ -120,7 +120,7 @@ void require_density(const Species& species) {
                              species.name(), density, where));
 }
 
-/// Part of the density of slot 0 that lies in the first or last cell of a velocity dimension. Collective.
+/// Fraction of the density of slot 0 in the first or last cell of a velocity dimension. Collective.
 static double edge_share(const Solver& solver, const Comm& comm, int d, bool high) {
   const PhaseGrid& grid = solver.grid();
   const Axis& axis = grid.velocity(d);

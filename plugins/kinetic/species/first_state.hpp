@@ -14,12 +14,12 @@ namespace cambium::kinetic {
 
 class Species;
 
-/// Values of f0 at the points where it was asked for.
+/// Statistics of f0 at the points where it was evaluated.
 struct Survey {
   double least = 0.0;
   std::vector<double> where;  ///< of the least
   std::int64_t points = 0, negative = 0;
-  double sum = 0.0, missing = 0.0;  ///< of |f0|, and of what is negative
+  double sum = 0.0, missing = 0.0;  ///< of |f0|, and of its negative part
   void add(double value, std::span<const double> z);
   void add(const Survey& behind);  ///< the points of another, which come after those of this one
 };
@@ -37,8 +37,8 @@ void look_at_f0(const SpeciesParams& species, const std::map<std::string, double
 /// InputError, on all ranks, where the density of slot 0 is negative or not finite. Collective.
 void require_density(const Species& species);
 
-/// InputError when more than a hundredth of slot 0 lies in the first or last cell of a velocity dimension; a warning
-/// for less. Collective.
+/// InputError when more than a hundredth of slot 0 is in the first or last cell of a velocity dimension; a warning for
+/// less. Collective.
 void require_extent(const Species& species, Log& log);
 
 }  // namespace cambium::kinetic

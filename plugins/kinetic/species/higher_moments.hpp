@@ -10,7 +10,7 @@ namespace cambium::kinetic {
 enum class HigherMoment {
   pressure,     ///< the tensor P_ij = m integral(w_i w_j f), i <= j
   heat_flux,    ///< the vector q_i = m/2 integral(w_i w^2 f)
-  third_moment  ///< the whole tensor Q_ijk = m integral(w_i w_j w_k f), i <= j <= k
+  third_moment  ///< the full tensor Q_ijk = m integral(w_i w_j w_k f), i <= j <= k
 };
 
 /// The components of such moments, over the velocities of the grid only: "pressure_xx", "heat_flux_x", ...

@@ -6,8 +6,8 @@
 
 namespace cambium::kinetic {
 
-/// Modes that an integral over a face of v_d f sees, with the mode's value on the face and what it is multiplied by
-/// where the middle of the velocity cell is w: slope * w, or the constant.
+/// Modes that contribute to an integral over a face of v_d f, with the mode's value on the face and its factor if the
+/// centre of the velocity cell is w: slope * w, or the constant.
 struct FaceModes {
   static constexpr int most = 6;  ///< degrees 0 to 2 along x_d, 0 and 1 along v_d
   int count = 0, mode[most] = {};

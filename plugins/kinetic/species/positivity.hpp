@@ -6,10 +6,10 @@
 
 namespace cambium::kinetic {
 
-/// Keeps a distribution function from falling below zero at the points where it is looked at (corners and Gauss points
-/// of each cell): f becomes m + theta (f - m) with the cell mean m and the largest theta <= 1 that suffices (Zhang and
-/// Shu, J. Comput. Phys. 229, 3091 (2010)). Density is kept cell by cell; momentum and energy are not. A cell whose
-/// mean is negative is left as it is and counted.
+/// Positivity limiter of a distribution function at the corners and Gauss points of each cell: f becomes m + theta (f -
+/// m) with the cell mean m and the largest theta <= 1 that suffices (Zhang and Shu, J. Comput. Phys. 229, 3091 (2010)).
+/// Density is conserved cell by cell; momentum and energy are not. A cell whose mean is negative is left as it is and
+/// counted.
 class Positivity {
  public:
   explicit Positivity(const Solver& solver);

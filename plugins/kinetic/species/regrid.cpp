@@ -111,7 +111,7 @@ std::vector<AxisMap> maps_of(const StoredGrid& from, const PhaseGrid& to, int di
   return out;
 }
 
-/// Rows of a stored distribution function, one per cell of configuration space, as they are asked for.
+/// Rows of a stored distribution function, one per cell of configuration space, read on request.
 class Rows {
  public:
   Rows(const io::Dataset& set, const StoredGrid& grid) : set_(set), grid_(grid) {

@@ -9,7 +9,7 @@
 namespace cambium::kinetic {
 
 /// Overlap of one dimension of a grid with the cells of another: for each new cell the old cells that it overlaps, and
-/// the integrals over what they share of new mode a times old mode b, in units of the new cell.
+/// the integrals over the intersection of new mode a times old mode b, in units of the new cell.
 class AxisMap {
  public:
   AxisMap(double old_lower, double old_upper, int old_cells, const Axis& to);
@@ -36,9 +36,8 @@ struct StoredGrid {
   int conf_cells() const;
 };
 
-/// Cells of several dimensions at once: adds to a new cell's coefficients the L2 projection of what old cells have
-/// there. Exact for what both can hold: a finer grid takes everything over, a coarser one keeps all integrals with its
-/// modes.
+/// Cells of several dimensions at once: adds the L2 projection of old cells to a new cell's coefficients. Exact for
+/// what both bases can represent: a finer grid reproduces f, a coarser one conserves all integrals with its modes.
 class Regrid {
  public:
   Regrid(std::vector<AxisMap> maps, std::vector<std::vector<int>> from, std::vector<std::vector<int>> to);
@@ -54,9 +53,9 @@ class Regrid {
 };
 
 /// The distribution function group/name/f of any grid, of the same domain, on the grid of a solver: slot 0 (host copy).
-/// The density of every cell of configuration space is kept: where the new velocity space leaves something out, what is
-/// inside is scaled. Returns the largest share that was outside in this rank's cells. Collective over `column`, the
-/// ranks with the same cells of configuration space. InputError when domain or dimensions differ.
+/// The density of every cell of configuration space is conserved: if part of f is outside the new velocity space, the
+/// part inside is scaled. Returns the largest fraction that was outside in this rank's cells. Collective over `column`,
+/// the ranks with the same cells of configuration space. InputError when domain or dimensions differ.
 double read_regridded(const io::Group& group, const std::string& name, Solver& solver, const ConfGrid& conf,
                       const Comm& column);
 

@@ -21,8 +21,8 @@
 
 namespace cambium::kinetic {
 
-/// Cells are numbered by whole numbers of 32 bits in configuration and in velocity space each; two copies of the
-/// distribution function are held from the start.
+/// Checks limits before allocation: cells are indexed by 32-bit integers in configuration and in velocity space each;
+/// two copies of the distribution function exist from the start.
 static void require_room(const PhaseGrid& grid, const Built& built, Precision precision, const std::string& species,
                          const Comm& comm) {
   std::int64_t cells[2] = {1, 1};

@@ -25,7 +25,7 @@ class Species {
   Species(const CommonParams& common, const SpeciesParams& params, const Comm& comm);
 
   /// f0 into slot 0. InputError for a negative density, for an f0 of which more than a thousandth is negative at the
-  /// points where it is asked for, and for a velocity space that cuts the distribution off; warns about less of both.
+  /// points where it is evaluated, and for a velocity space that truncates the distribution; warns about less of both.
   void initialise(Context& context);
   /// Content of a file of another run, carried over to this grid, into slot 0.
   void start_from(const io::Group& group, Context& context);
@@ -34,7 +34,7 @@ class Species {
   bool collides() const { return bgk_ || dougherty_; }
   /// Mean density and temperature of slot 0 in this rank's cells of configuration space.
   std::array<std::vector<double>, 2> density_and_temperature() const;
-  /// The operator of Dougherty for this species; InputError when its velocity space is cut among ranks.
+  /// Dougherty's operator for this species; InputError when its velocity space is decomposed over ranks.
   Dougherty dougherty_with(std::vector<double> frequency) const;
   bool limits() const { return positivity_ != nullptr; }
   /// Scales negative parts away after a step; true when some rank changed a cell, whose moments are then new.
@@ -51,11 +51,11 @@ class Species {
   const std::string& name() const { return params_.name; }
   double charge() const { return charge_; }
   double mass() const { return mass_; }
-  /// The deck's parameters as numbers.
+  /// Values of the deck's parameters.
   const std::map<std::string, double>& values() const { return values_; }
   Solver& solver() { return *solver_; }
   const Solver& solver() const { return *solver_; }
-  /// This rank's part of configuration space, and who has the others.
+  /// This rank's part of configuration space, and the ranks that have the others.
   const ConfGrid& conf() const { return conf_; }
   const ConfRanks& ranks() const { return ranks_; }
 

@@ -5,7 +5,7 @@
 
 namespace cambium::kinetic {
 
-/// Integrals of a species over the whole domain, of slot 0 as it is when they are made. Collective; so are those of f.
+/// Integrals of a species over the entire domain, of slot 0 at construction. Collective; so are the integrals of f.
 class Totals {
  public:
   explicit Totals(const Species& species);

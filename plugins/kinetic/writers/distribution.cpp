@@ -142,7 +142,7 @@ void write_means(io::File& file, const std::string& name, const PhaseGrid& grid,
   io::set_coordinates(means, "time step");
 }
 
-/// The means of slabs of cells, of the very numbers whose expansions are encoded.
+/// Means over slabs of cells, of exactly the values whose expansions are encoded.
 class MeansOfSlabs {
  public:
   MeansOfSlabs(io::Group& group, const std::string& name, const Solver& solver, const io::Compression& compress)

@@ -40,7 +40,7 @@ class HeatFluxWriter : public Writer {
   std::vector<std::string> files() const override { return {"heat_flux.h5"}; }
 
  private:
-  /// Velocity moments 0..3 at the Gauss nodes of every cell, over the whole line: [moment][node]. Collective.
+  /// Velocity moments 0..3 at the Gauss nodes of every cell, over the entire line: [moment][node]. Collective.
   std::array<std::vector<double>, 4> moments() const;
   void write(std::int64_t step, double time, const std::array<std::vector<double>, 4>& m);
 

@@ -152,7 +152,7 @@ void MomentsWriter::create() {
 
 namespace {
 
-/// Part of a row of the file on a rank: nothing where another one has the same cells.
+/// Part of a row of the file on a rank: empty if another rank with the same cells writes it.
 struct OwnBlocks {
   std::vector<Expansion> own = {};
   SampledBrick brick = {};

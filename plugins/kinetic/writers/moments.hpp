@@ -28,9 +28,9 @@ const Vlasov& kinetic_physics(const Physics& physics, const char* writer);
 /// Moments of every species and the fields over configuration space, as expansions: conf.h5 with
 ///   /step, /time                    one row per output
 ///   /<species>/density, flux_x, ..., energy   [row][cell][mode]; energy is the integral of v^2 f
-///   /<species>/pressure_xx, ...     [row][cell][mode]; where `also` asks for them
+///   /<species>/pressure_xx, ...     [row][cell][mode]; if `also` requests them
 ///   /field/Ex, ...                  [row][cell][mode]
-///   /electron_density, /Ex, ...     [row][y][x], values at the middle of the parts into which cells are cut
+///   /electron_density, /Ex, ...     [row][y][x], values at the centres of the parts of cells
 /// and the grid in the attributes of the root group. xarray opens it; plugins/kinetic/python/kinetic_io.py, too.
 class MomentsWriter : public Writer {
  public:

@@ -22,7 +22,8 @@ void describe_times(deck::Describe<P>& d, std::int64_t usual) {
   });
 }
 
-/// Tells an output with `interval` at which steps it is due: the first one at or after each multiple of the interval.
+/// Determines the steps at which an output with `interval` is due: the first one at or after each multiple of the
+/// interval.
 class OutputClock {
  public:
   explicit OutputClock(std::optional<double> interval) : interval_(interval) {}
@@ -30,7 +31,7 @@ class OutputClock {
   std::int64_t every(std::optional<std::int64_t> given, std::int64_t usual) const {
     return interval_ ? 1 : given.value_or(usual);
   }
-  /// Asked once at each step of every().
+  /// To be called once at each step of every().
   bool due(double time) {
     if (!interval_) return true;
     if (time < next_ - 1e-9 * *interval_) return false;
@@ -38,7 +39,7 @@ class OutputClock {
     seen_ = time;
     return true;
   }
-  /// Whether the end of a run is still to be shown; due() is true then.
+  /// True if the end of a run is still to be written; due() is true then.
   bool shows_end(std::int64_t step, double time, std::int64_t every) {
     if (!interval_) return step % every != 0;
     if (time <= seen_) return false;

@@ -46,7 +46,7 @@ class Parts {
     for (std::size_t k = 0; k < modes_; ++k) sum += values_[q * modes_ + k] * coefficients[k];
     return sum;
   }
-  /// For part q of the cell with these indices, its place among all parts of a grid of these cells.
+  /// Index of part q of the cell with these indices among all parts of a grid of these cells.
   std::size_t place(int q, const int* at, const std::vector<int>& cells) const {
     std::size_t index = 0;
     std::vector<int> part;

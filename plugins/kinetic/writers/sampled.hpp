@@ -8,19 +8,19 @@
 
 namespace cambium::kinetic {
 
-/// Expansions evaluated where programs that know cells and nothing of modes can show them: every cell is cut into order
-/// + 1 parts along each dimension, and a part has the value at its centre.
+/// Expansions evaluated for programs that support cells but no modes: every cell is divided into order + 1 parts along
+/// each dimension, and a part has the value at its centre.
 
 /// Moments of every species and the fields, over configuration space: electron_density, electron_flux, ..., E, B.
 /// Collective; values on rank 0 only.
 GridFields sampled_moments(const Vlasov& physics);
 
-/// For the whole grid.
+/// Axes of the global grid.
 std::vector<GridFields::Axis> sampled_axes(const ConfGrid& conf);
 /// Expansions over this rank's cells, under names fit for the top of a file: electron_density, electron_flux_x, ...,
 /// Ex, ...; values [..., y, x].
 struct SampledBrick {
-  std::vector<std::int64_t> start, shape;  ///< [..., y, x] in the whole grid
+  std::vector<std::int64_t> start, shape;  ///< [..., y, x] in the global grid
   std::vector<Expansion> fields;
   TensorRef tensor(std::size_t field) const;
 };
@@ -33,8 +33,8 @@ std::string shown_name(std::string name);
 /// three.
 std::vector<int> axes_of(const PhaseGrid& grid, const std::vector<std::string>& names, const std::string& what);
 
-/// The distribution function of a species over one to three axes, integrated over the others. Collective: whole on rank
-/// 0.
+/// The distribution function of a species over one to three axes, integrated over the others. Collective: the result is
+/// on rank 0.
 GridFields sampled_distribution(const Species& species, const std::vector<int>& axes, const Comm& comm);
 
 }  // namespace cambium::kinetic

@@ -48,7 +48,7 @@ void SeriesFile::begin_row(std::int64_t step, double time) {
 
 namespace {
 
-/// The whole row of a column as a tensor.
+/// A complete row of a column as a tensor.
 TensorRef row_tensor(const double* values, const std::vector<std::int64_t>& shape) {
   TensorRef row = io::tensor_of(values, {});
   for (auto extent : shape) row.shape[row.rank++] = extent;

@@ -1,4 +1,4 @@
-// Results of a kinetic run: observables, the last page, citations.
+// Results of a kinetic run: observables, the stage summary, citations.
 #include <fmt/format.h>
 
 #include <array>

@@ -23,7 +23,7 @@ double student_quantile(double degrees_of_freedom) {
 
 namespace {
 
-/// Where strata end, in units of ascending score.
+/// Ends of the strata, as indices of units by ascending score.
 std::vector<std::size_t> ends_of_strata(const std::vector<StratifiedSample::Unit>& units, std::size_t strata) {
   double all = 0.0;
   for (const auto& unit : units) all += unit.score;
@@ -94,8 +94,8 @@ StratifiedSample::Interval StratifiedSample::sum(std::span<const double> value) 
     for (std::size_t k : stratum.drawn) mean += value[k] / n;
     for (std::size_t k : stratum.drawn) squares += (value[k] - mean) * (value[k] - mean);
     out.total += all * mean;
-    // One alone tells nothing of the spread: then it is taken to be as large as the value. What was drawn is known,
-    // only the others are guessed. Tails are heavy: the last degree of freedom is not claimed.
+    // A single value has no variance: its deviation is then taken to be as large as the value. Drawn units are known,
+    // only the others are estimated. Tails are heavy: the last degree of freedom is not used.
     const double spread = n > 1.0 ? squares / (n - 1.0) : mean * mean, own = all * (all - n) * spread / n;
     variance += own;
     satterthwaite += own * own / std::max(1.0, n - 1.0);

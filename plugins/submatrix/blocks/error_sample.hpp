@@ -5,13 +5,13 @@
 
 namespace cambium::submatrix {
 
-/// For the 95 % interval: the 0.975 quantile of Student's t with so many degrees of freedom (rounded down; at least 1).
+/// 0.975 quantile of Student's t distribution, for 95 % intervals (degrees of freedom are rounded down; at least 1).
 double student_quantile(double degrees_of_freedom);
 
-/// A stratified random sample of submatrices, and what it tells of the sum over all of them (W. G. Cochran, Sampling
+/// Stratified random sample of submatrices, which estimates the sum over all of them (W. G. Cochran, Sampling
 /// Techniques, 1977, chapter 5; degrees of freedom after F. E. Satterthwaite, Biometrics Bulletin 2, 110 (1946)).
-/// Strata are ranges of the score, a cheap guess of what a submatrix contributes: half of a stratum's share goes by the
-/// number of its submatrices, half by the sum of their scores, so that the few that matter most are drawn more often.
+/// Strata are ranges of the score, a cheap estimate of a submatrix's contribution: half of a stratum's weight is its
+/// number of submatrices, half the sum of their scores, so that the few that matter most are drawn more often.
 class StratifiedSample {
  public:
   struct Unit {
@@ -20,8 +20,8 @@ class StratifiedSample {
   };
   struct Interval {
     double total = 0.0;       ///< estimate of the sum over all units
-    double half_width = 0.0;  ///< of its 95 % interval, from what was drawn alone
-    bool alike = false;       ///< all drawn values are the same: the half width says nothing of others
+    double half_width = 0.0;  ///< of its 95 % interval, from the drawn units only
+    bool alike = false;       ///< all drawn values are equal: the half width is meaningless for the others
   };
 
   StratifiedSample() = default;
@@ -38,7 +38,7 @@ class StratifiedSample {
  private:
   struct Stratum {
     std::size_t units = 0;
-    std::vector<std::size_t> drawn;  ///< places in drawn()
+    std::vector<std::size_t> drawn;  ///< indices in drawn()
   };
   std::vector<int> drawn_;
   std::vector<Stratum> strata_;

@@ -10,8 +10,8 @@
 
 namespace cambium::submatrix {
 
-/// Which block columns share one submatrix: none (each has its own), neighbours in space, those whose patterns have
-/// most in common (graph), or whichever of these the cost model predicts to be cheapest.
+/// Grouping of block columns into submatrices: none (each has its own), neighbours in space, those with the most
+/// similar patterns (graph), or whichever of these the cost model predicts to be cheapest.
 enum class GroupBy { none, space, graph, automatic };
 
 struct GroupOptions {
@@ -34,17 +34,16 @@ struct Grouping {
   std::vector<std::vector<int>> groups;  ///< ascending columns in each; groups in ascending order of their mean column
   std::vector<double> cost;              ///< predicted, of each
   double ratio = 1.0;                    ///< predicted cost over that of single columns
-  std::string by = "none";               ///< the way that was taken: none, space or graph
+  std::string by = "none";               ///< method that was chosen: none, space or graph
 };
 
 /// Collective: blocks of norm >= eps, of all columns on every rank (4 bytes for each).
 BlockPattern gathered_pattern(const BlockColumns& matrix, double eps, const Comm& comm);
 
 /// Groups by the model of `cost`, the same on every rank. InputError when positions are needed and unknown.
-///   graph: pairs of groups whose union saves the largest share of their cost merge first, as long as something is
-///   saved, or,
-///     with a size, as long as the union is no larger;
-///   space: recursive bisection of the longest extent into groups of about equal numbers of columns; without a size the
+///   graph: pairs of groups whose union saves the largest fraction of their cost merge first, as long as something is
+///   saved or, with a size, as long as the union is no larger;
+///   space: recursive bisection of the longest extent into groups of about equally many columns; without a size the
 ///     cheapest of several.
 Grouping choose_groups(const BlockPattern& pattern, const BlockLayout& layout, const BlockCentres& centres,
                        const GroupOptions& options, const SubmatrixCost& cost);

@@ -34,7 +34,7 @@ class Residuals {
     for (int i = 0; i < width; ++i) diagonal[i * r_.stride() + i] -= 1.0;
   }
 
-  /// Sum over rows of the submatrix of D G - W R; `first`: of the column's places among those of the panels.
+  /// Sum over rows of the submatrix of D G - W R; `first`: index of the column among those of the panels.
   double first_order(const SolvedColumns& of, int first) const {
     double sum = 0.0;
     for (std::size_t p = 0; p < of.index.blocks.size(); ++p) {

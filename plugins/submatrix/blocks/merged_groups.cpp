@@ -64,7 +64,7 @@ class Agglomeration {
       for (int row : node(b).rows)
         if (seen_[row] != a) dimension += layout_.size(row);
       const double apart = node(a).cost + node(b).cost, saved = apart - cost_(dimension, node(a).width + node(b).width);
-      // Nodes count negatively, so that of equal shares the one with the first nodes is taken.
+      // Nodes are negated, so that among equal savings the pair with the first nodes is taken.
       if (size_ > 0 || saved > 0.0) queue_.emplace(saved / apart, -std::min(a, b), -std::max(a, b));
     }
   }

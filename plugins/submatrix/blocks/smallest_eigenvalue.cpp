@@ -16,7 +16,7 @@ namespace {
 
 using Vector = std::vector<double>;
 
-/// Products of a distributed symmetric matrix with vectors, whose elements lie with the columns.
+/// Products of a distributed symmetric matrix with vectors, whose elements are distributed like its columns.
 class SymmetricProduct {
  public:
   SymmetricProduct(const BlockColumns& matrix, const ColumnRanges& ranges, const Comm& comm)
@@ -94,7 +94,7 @@ class Descent {
       : problem_(problem), comm_(comm), matrix_(problem.matrix, ranges, comm) {
     if (problem.root) root_.emplace_back(*problem.root, ranges, comm);
     if (problem.raised) raised_.emplace_back(*problem.raised, ranges, comm);
-    // Numbers without a pattern, the same on any number of ranks.
+    // Quasi-random start vector, the same on any number of ranks.
     for (int column : problem.matrix.columns())
       for (int i = 0; i < problem.matrix.layout().size(column); ++i) {
         const auto at = static_cast<double>(problem.matrix.layout().offset(column) + i + 1);
@@ -107,7 +107,7 @@ class Descent {
   double value() const { return value_; }
   int products() const { return products_; }
 
-  /// One step; false where there is nothing left to gain.
+  /// One step; false if it cannot improve the value.
   bool step() {
     Direction w;
     w.x = at_.ax;
@@ -157,7 +157,7 @@ class Descent {
     }
     ++products_;
   }
-  /// Orthogonal to the others, of length one; products follow where they are known. False where nothing is left.
+  /// Orthogonalises and normalises; products follow if they are known. False if nothing is left.
   bool make_orthogonal(Direction& d, const std::vector<Direction*>& to) {
     const double before = comm_.sum(dot(d.x, d.x));
     for (int pass = 0; pass < 2; ++pass) {

@@ -12,7 +12,7 @@ namespace cambium::submatrix {
 
 namespace {
 
-/// Of two mirror images one: by parity, so that every column has about half of its blocks.
+/// Selects one of two mirror images, by parity, so that every column has about half of its blocks.
 bool is_computed(int row, int column) { return row == column || (row < column) == ((row + column) % 2 == 0); }
 
 /// The blocks of A B that is_computed() names, norm >= keep, and the diagonal ones.

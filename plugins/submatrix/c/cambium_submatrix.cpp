@@ -13,7 +13,7 @@ namespace {
 using namespace cambium;
 using namespace cambium::submatrix;
 
-thread_local std::string last_message;  // as errno: C has no other place for it
+thread_local std::string last_message;  // like errno: C has no exceptions
 
 /// No exception crosses into C.
 template <class F>

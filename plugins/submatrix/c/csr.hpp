@@ -4,8 +4,8 @@
 
 namespace cambium::submatrix {
 
-/// Where the blocks of a caller's matrix lie: sizes of all, and which rank holds which rows. Collective; InputError,
-/// the same on every rank, when sizes or ranges do not fit each other.
+/// Block layout of a caller's matrix: sizes of all blocks, and the rows of each rank. Collective; InputError, the same
+/// on every rank, when sizes or ranges are inconsistent.
 struct CallerBlocks {
   CallerBlocks(const cambium_blocks& blocks, const Comm& comm);
   std::shared_ptr<const BlockLayout> layout;
@@ -13,11 +13,11 @@ struct CallerBlocks {
   std::vector<int> block_of;  ///< of every row of the matrix
 };
 
-/// A caller's rows as block columns (the matrix is symmetric). Collective; InputError with row and column when an
-/// element is not finite, lies outside, or differs from its mirror image by more than 1e-8.
+/// Block columns from a caller's rows (the matrix is symmetric). Collective; InputError with row and column when an
+/// element is not finite, out of range, or differs from its mirror image by more than 1e-8.
 BlockColumns from_csr(const std::string& what, const cambium_csr& csr, const CallerBlocks& blocks, const Comm& comm);
 
-/// Values of a matrix at the places of the caller's one; zero where it has no block.
+/// Values of a matrix at the positions of the caller's elements; zero where it has no block.
 void to_csr(const BlockColumns& matrix, const cambium_csr& places, const CallerBlocks& blocks, const Comm& comm,
             double* out);
 

@@ -28,7 +28,7 @@ ColumnRanges ColumnRanges::balanced(std::span<const double> cost, int ranks) {
   int column = 0;
   const int n = static_cast<int>(cost.size());
   for (int rank = 1; rank < ranks; ++rank) {
-    // A column belongs to the range in which its middle lies.
+    // A column belongs to the range that contains its midpoint.
     while (column < n && sum + 0.5 * cost[column] < total * rank / ranks) sum += cost[column++];
     out.first.push_back(column);
   }

@@ -47,8 +47,8 @@ struct Parts {
   }
 };
 
-/// Messages from every rank to every other; returns what came from each. Nothing is copied on the way but by MPI
-/// itself: these are whole matrices, and memory is what ranks of one machine share.
+/// All-to-all exchange; returns what each rank sent. Only MPI itself makes copies: these are entire matrices, and the
+/// ranks of a node share its memory.
 template <class T>
 Parts<T> all_to_all(Parts<T> send, const Comm& comm) {
   Parts<T> received(send.where.count.size());
@@ -68,7 +68,7 @@ struct Request {
   std::span<const double> least;  ///< of each wanted column; may be empty
 };
 
-/// A threshold inside a message of whole numbers: the bits of the float below it.
+/// A threshold inside a message of integers: the bits of the float below it.
 int packed_threshold(double least) {
   const auto narrow = static_cast<float>(std::min(least, 1e30));
   return std::bit_cast<int>(least > 0.0 ? std::nextafter(narrow, 0.0F) : 0.0F);

@@ -9,7 +9,7 @@
 
 namespace cambium::submatrix {
 
-/// Rows that keep less than this share of the largest length are made orthogonal once more.
+/// Rows that keep less than this fraction of the largest length are orthogonalised again.
 static constexpr double suspect = 1e-2;
 
 template <class T>
@@ -105,8 +105,8 @@ void BlockLanczos<T>::remove(const T* direction, T* row, T* component) {
   if (component) *component += dot;
 }
 
-/// A row that lost most of its length holds what rounding left of the others, grown with it when it became a unit row:
-/// that is taken out again, twice. `rows`: of w before it. False when little stays: then it was nothing else.
+/// A row that lost most of its length contains rounding errors along the others, amplified by its normalisation: it is
+/// orthogonalised again, twice. `rows`: of w before it. False when little remains: then it was only rounding.
 template <class T>
 bool BlockLanczos<T>::purify(T* w, int rows, T* row) {
   T norm = T(1);
@@ -123,8 +123,8 @@ bool BlockLanczos<T>::purify(T* w, int rows, T* row) {
   return true;
 }
 
-/// Modified Gram-Schmidt, twice: w = beta^T q with beta (p, q) the component of old row q along new row p. Rows of
-/// which nothing stays are left out; returns how many there are then.
+/// Modified Gram-Schmidt, twice: w = beta^T q with beta (p, q) the component of old row q along new row p. Vanishing
+/// rows are dropped; returns the number of the others.
 template <class T>
 int BlockLanczos<T>::normalise(T* w, int rows, T* beta) {
   // One region for all of it: its dots are shorter than looking at a clock.

@@ -8,7 +8,7 @@ namespace cambium::submatrix {
 
 /// Block Lanczos with full reorthogonalisation from a block of unit vectors: A Q = Q T + remainder with T block
 /// tridiagonal, so that f(A) E_1 is about Q f(T) E_1 (G. H. Golub and G. Meurant, Matrices, Moments and Quadrature,
-/// 2010, chapter 6). Directions that vanish are left out: blocks become narrower.
+/// 2010, chapter 6). Vanishing directions are deflated: blocks become narrower.
 template <class T>
 class BlockLanczos {
  public:

@@ -7,21 +7,21 @@
 
 namespace cambium {
 
-/// One block column while products are added to it. Blocks are rows of panels of `width` numbers, padded to whole
-/// registers; a block exists from the first time it is asked for.
+/// One block column while products are accumulated in it. Blocks are rows of panels of `width` values, padded to full
+/// registers; a block is created on first access.
 class BlockPanel {
  public:
   explicit BlockPanel(const BlockLayout& layout)
       : layout_(layout), slot_(static_cast<std::size_t>(layout.blocks()), -1) {}
 
-  /// Forgets all blocks.
+  /// Removes all blocks.
   void clear(int width);
   /// Blocks in the order in which they appeared.
   std::span<const int> blocks() const { return blocks_; }
   int width() const { return width_; }
   int stride() const { return stride_; }
   bool has(int block) const { return slot_[block] >= 0; }
-  /// size(block) x stride, zero when new. The address holds until the next new block.
+  /// size(block) x stride, zero when new. The pointer is valid until the next new block.
   double* at(int block);
   const double* at(int block) const { return data_.data() + slot_[block]; }
   double norm(int block) const;

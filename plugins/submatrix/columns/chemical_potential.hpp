@@ -33,14 +33,14 @@ class ElectronCount {
   /// mu for this number of electrons: for kT = 0 the middle of the plateau on which the count is within `weight` of it,
   /// else a zero of the smooth count to 1e-13 of the number of electrons. With `start`, the search begins there.
   double mu_of(double electrons, double weight, const Gap* start = nullptr) const;
-  /// How often N(mu) was computed for some mu so far: each time one message among all ranks.
+  /// Number of evaluations of N(mu) so far, each of which takes one reduction over all ranks.
   int evaluations() const { return evaluations_; }
 
  private:
   struct Bracket {
     double low, high;
   };
-  /// Results of one evaluation: the electrons up to and at x, and how many states lie in (low, x] and (x, high].
+  /// Results of one evaluation: electrons up to and at x, and number of states in (low, x] and (x, high].
   struct Step {
     double electrons, left, right;
   };

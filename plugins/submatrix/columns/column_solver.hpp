@@ -29,7 +29,7 @@ struct Spectrum {
 /// How one block column was solved.
 struct SolveReport {
   int steps = 0;          ///< Krylov blocks or iterations
-  double residual = 0.0;  ///< solver's own measure of what is left: see the solvers
+  double residual = 0.0;  ///< solver's own residual: see the solvers
   double flops = 0.0;
   double smallest_overlap = 1.0;  ///< local form: the smallest eigenvalue of the submatrix of S
   bool fell_back = false;         ///< block Lanczos did not converge: the submatrix was diagonalised
@@ -49,16 +49,16 @@ class ColumnSolver {
 
 struct KrylovOptions {
   double tolerance = 1e-4;  ///< of the last block of f(T) E_1, see BlockLanczos
-  int first = 6;            ///< Krylov blocks at which convergence is first looked at
+  int first = 6;            ///< Krylov blocks at which convergence is first checked
   int step = 2;             ///< and the number added as long as it has not been reached
-  int most = 60;            ///< what has not converged then is diagonalised
+  int most = 60;            ///< a submatrix that has not converged then is diagonalised
   bool fall_back = true;    ///< false: it is left as it is
 };
 
 /// Block Lanczos in T = float or double; a submatrix for which `most` blocks are not enough is diagonalised in double.
 template <class T>
 std::unique_ptr<ColumnSolver> make_lanczos(int blocks, const KrylovOptions& options);
-/// The same for a submatrix that is held in another way.
+/// The same for a submatrix that is stored in another way.
 template <class T>
 std::unique_ptr<ColumnSolver> make_lanczos(std::unique_ptr<Submatrix<T>> matrix, const KrylovOptions& options);
 /// Full diagonalisation (LAPACK) in float64.

@@ -10,9 +10,9 @@ namespace cambium::submatrix {
 
 namespace {
 
-/// The block column of f(A) from a Krylov space that grows until the last block of f(T) E_1, its share that the newest
-/// basis vectors carry, is below the tolerance in the Frobenius norm. Where it does not get there, states lie too near
-/// to a step of f: then the submatrix is diagonalised, which costs more and is exact.
+/// Block column of f(A) from a Krylov space that grows until the last block of f(T) E_1, the coefficients of the newest
+/// basis vectors, is below the tolerance in the Frobenius norm. If it does not converge, states are too close to a step
+/// of f: then the submatrix is diagonalised, which costs more and is exact.
 template <class T>
 class LanczosSolver : public ColumnSolver {
  public:
@@ -59,7 +59,7 @@ class LanczosSolver : public ColumnSolver {
   const SolveReport& report() const override { return report_; }
 
  private:
-  /// The whole submatrix instead of its projection.
+  /// Diagonalises the full submatrix instead of its projection.
   void diagonalise(int centre) {
     const int ld = matrix_->ld();
     const T* a = matrix_->a();

@@ -35,7 +35,7 @@ std::vector<int> columns_needed(const BlockColumns& matrix, double eps);
 /// The rows of the columns `columns` of `set`, ascending.
 std::vector<int> rows_of(const std::vector<int>& columns, const ColumnSet& set, int blocks);
 
-/// How a solver sees one principal submatrix. T is float or double.
+/// Interface of a principal submatrix for solvers. T is float or double.
 template <class T>
 class Submatrix {
  public:
@@ -57,7 +57,7 @@ class Gathered : public Submatrix<T> {
  public:
   explicit Gathered(int blocks) : place_(static_cast<std::size_t>(blocks), -1) {}
 
-  /// Fills a(); rows are padded with zeros to whole registers.
+  /// Fills a(); rows are zero-padded to full registers.
   void gather(const PrincipalIndex& index, const ColumnSet& columns, double eps) override;
   T* a() override { return buffer_.data(); }
   int ld() const override { return ld_; }
@@ -65,7 +65,7 @@ class Gathered : public Submatrix<T> {
   double multiply_flops() const override { return 2.0 * n_ * n_; }
 
  private:
-  std::vector<int> place_;  ///< of a block among those of the submatrix, -1 elsewhere
+  std::vector<int> place_;  ///< index of a block in the submatrix, -1 if it is outside
   AlignedBuffer<T> buffer_;
   int n_ = 0, ld_ = 0;
 };

@@ -17,8 +17,8 @@ float rounded_to_bfloat16(float x) {
 }
 
 /// The density matrix (I - sign(A - mu I)) / 2 by matrix products only: Newton-Schulz, X <- X (3 - X^2) / 2, or the
-/// third-order member of the Padé family, X <- X (15 - 10 X^2 + 3 X^4) / 8. The whole matrix is iterated although one
-/// block column is wanted: the shape that accelerators like. With bfloat16 the factors of every product are rounded to
+/// third-order member of the Padé family, X <- X (15 - 10 X^2 + 3 X^4) / 8. The full matrix is iterated although one
+/// block column is wanted: a shape that suits accelerators. With bfloat16 the factors of every product are rounded to
 /// it, the sums are float32; here this shows the error, not the speed. Ends when |X^2 - I|_F is below 0.3 and stops
 /// falling by a quarter, or stops falling at all, or is below the square root of the rounding unit: in low precision it
 /// would drift away again. That norm per row is the residual reported.

@@ -13,7 +13,7 @@ namespace cambium::submatrix {
 
 namespace {
 
-/// S^-1/2 H S^-1/2 in place of H.
+/// Replaces H by S^-1/2 H S^-1/2.
 void orthogonalise(int n, std::vector<double> overlap, std::vector<double>& h) {
   std::vector<double> values(n), root(overlap.size(), 0.0), half(overlap.size());
   symmetric_eigenvectors(n, overlap.data(), values.data());

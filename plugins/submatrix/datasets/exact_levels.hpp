@@ -4,7 +4,7 @@
 
 namespace cambium::submatrix {
 
-/// One Hamiltonian as a model of levels sees it. Hartree.
+/// Training sample of a level model: one Hamiltonian. Hartree.
 struct LevelSample {
   int columns = 0, functions = 0;  ///< block columns, and functions of each
   double homo = 0.0, lumo = 0.0;
@@ -16,7 +16,7 @@ struct LevelSample {
 /// All states of a Hamiltonian made orthogonal, S^-1/2 H S^-1/2, from one diagonalisation.
 class DenseLevels {
  public:
-  /// For a system that is whole on this rank. InputError: more than 16384 functions, an odd number of electrons or
+  /// For a system that is entirely on this rank. InputError: more than 16384 functions, an odd number of electrons or
   /// none, blocks of unequal size, an overlap that is not positive definite, two spin channels.
   explicit DenseLevels(const MatrixSystem& system);
 

@@ -12,8 +12,8 @@ struct Window {
 
 /// Appends the moments k = 1 .. count of a local spectrum, per function of the block:
 ///   m_k = 1 / functions sum_j w_j T_k((x_j - middle) / half) = tr_block T_k((H - middle) / half) / functions.
-/// They do not change when the functions of the block are rotated, exist for every Hamiltonian, and are exact for k < 2
-/// n when the spectrum is the quadrature of n Krylov blocks: what they know of H is paths of k steps.
+/// They are invariant under rotations of the functions of the block, exist for every Hamiltonian, and are exact for k <
+/// 2 n when the spectrum is the quadrature of n Krylov blocks: they depend on paths of k steps in H.
 void add_moments(const Spectrum& spectrum, const Window& window, int functions, int count, std::vector<double>& out);
 
 }  // namespace cambium::submatrix

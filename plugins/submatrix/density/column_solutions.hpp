@@ -16,21 +16,21 @@ class ColumnSolutions {
 
   /// Collective: all submatrices of the patterns, for the mu of the solvers.
   void solve();
-  /// Columns solved now stay with those that will be: with the same submatrices, but more rows.
+  /// Keeps the present spectra as wider(): the next solutions are for the same submatrices, but these have more rows.
   void keep_wider() { wider_ = std::move(spectra_); }
-  /// For each submatrix its spectrum with more rows, where patterns were widened and cut to size; empty elsewhere.
+  /// Spectrum of each submatrix with more rows, if patterns were widened and trimmed; otherwise empty.
   const std::vector<Spectrum>& wider() const { return wider_; }
-  /// Collective: columns whose occupation at the mu of the result is not the one that they were solved for are solved
-  /// again. Returns how many there are, on all ranks.
+  /// Collective: solves again the columns whose occupation at the final mu differs from the one that they were solved
+  /// for. Returns their number, on all ranks.
   int repeat_changed();
-  /// Collective: block columns that were solved for other ranks go to their owners.
+  /// Collective: sends block columns that were solved for other ranks to their owners.
   void return_to_owners();
 
   const std::vector<Spectrum>& spectra() const { return spectra_; }  ///< of the groups of the patterns
   /// For own columns, on the rows of their patterns.
   const std::vector<std::vector<double>>& values() const { return values_; }
   const std::vector<std::vector<double>>& weighted() const { return weighted_; }
-  /// Where matrices may end before D does.
+  /// Norms of D, if matrices may end before D does.
   const DensityNorms& density_norms() const { return density_norms_; }
   /// Local form: the smallest eigenvalue of a submatrix of S, and near which block.
   std::pair<double, int> smallest_overlap() const { return smallest_overlap_; }

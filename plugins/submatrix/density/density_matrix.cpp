@@ -18,7 +18,7 @@ void check_form(const DensityOptions& options) {
   check_solver(options);
 }
 
-/// The whole step: its parts, and the order in which they run.
+/// The complete calculation: its parts, and the order in which they run.
 class DensityStep {
  public:
   DensityStep(const MatrixSystem& system, const DensityOptions& options, Context& context)
@@ -50,7 +50,7 @@ DensityResult DensityStep::run() {
   check_form(job_.options);
   check_electrons(job_.options.electrons, job_.system.layout->dimension(), job_.options);
   prepare_matrix();
-  // A few columns tell where mu is and what columns cost; a predictor asks all.
+  // A few columns give an estimate of mu and of the cost of columns; a predictor needs all.
   if (job_.options.predictor)
     prepare_columns();
   else

@@ -3,8 +3,8 @@
 
 namespace cambium::submatrix {
 
-/// Collective: the whole step from H and S to D, E, N and mu. Sections of context.timing: "overlap", "transform",
-/// "columns", "mu", "density", "estimate". With `options.purification`: purified_density().
+/// Collective: computes D, E, N and mu from H and S. Sections of context.timing: "overlap", "transform", "columns",
+/// "mu", "density", "estimate". With `options.purification`: purified_density().
 DensityResult density_matrix(const MatrixSystem& system, const DensityOptions& options, Context& context);
 
 }  // namespace cambium::submatrix

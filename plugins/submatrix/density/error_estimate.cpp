@@ -16,19 +16,19 @@ namespace {
 constexpr double least_left = 0.2, most_left = 0.9;
 /// For what is known of the differences' own errors: these are sizes, not limits.
 constexpr double safety = 2.0;
-/// Submatrices that are drawn for each that was asked for, where patterns were widened.
+/// Submatrices that are drawn for each requested one, if patterns were widened.
 constexpr int drawn_of_widened = 2;
 
 /// Properties of a drawn submatrix, hartree, both spins (`grown`: 0 or 1).
 enum Kind {
   unknown,       ///< of E - mu N, tightened less computed, without what is known of all submatrices
-  by_eps,        ///< the part of it that eps / 10 changes
-  before,        ///< what ten times eps had left out
-  matrix_bound,  ///< second order of what is wrong with H'
-  beyond,        ///< what rows beyond the reach of eps change
+  by_eps,        ///< the part of it that comes from eps / 10
+  before,        ///< what ten times eps had truncated
+  matrix_bound,  ///< second order of the error of H'
+  beyond,        ///< contribution of rows beyond the reach of eps
   grown,         ///< D reaches rows that it lacks
   electrons,     ///< change of their number
-  edge,          ///< size of what is still missing at the edge
+  edge,          ///< size of the truncation at the edge
   kinds
 };
 
@@ -52,7 +52,7 @@ struct ErrorEstimator::Judged {
   double beyond = 0.0;                   ///< further change by rows to which D reaches
   double before = 0.0;                   ///< computed less that of ten times eps
   double electrons = 0.0;
-  double edge = 0.0;  ///< bound of what is still missing at the edge
+  double edge = 0.0;  ///< bound of the truncation at the edge
 };
 
 namespace {
@@ -66,14 +66,14 @@ std::vector<int> rows_of_all(const std::vector<T>& judged) {
 
 }  // namespace
 
-/// The submatrices on which errors will be estimated. A guess of a column's share of the error: the squares of the
-/// blocks that eps leaves out of it, and of the couplings in two steps to rows outside.
+/// Draws the submatrices on which errors will be estimated. Score of a column, a guess of its error: the squares of the
+/// blocks that eps truncates, and of the couplings in two steps to rows outside.
 void ErrorEstimator::draw() {
   if (job_.options.sample <= 0) return;
   couplings_.note();
   const std::vector<double> outside = couplings_.outside();
   const double reached =
-      patterns_.widened() ? share_of_estimate * couplings_.largest() : 0.0;  // the share of a row to which D reaches
+      patterns_.widened() ? share_of_estimate * couplings_.largest() : 0.0;  // contribution of a row to which D reaches
   std::vector<double> mine;
   for (std::size_t g = 0; g < patterns_.groups().size(); ++g) {
     double score = outside[g];
@@ -93,7 +93,7 @@ void ErrorEstimator::draw() {
   drawn_ = StratifiedSample(std::move(units), wanted, job_.context.seed);
 }
 
-/// Solves the drawn submatrices as `judged` has their rows; `grown`: only those that have.
+/// Solves the drawn submatrices with the rows of `judged`; `grown`: only those that grew.
 void ErrorEstimator::solve(std::vector<Judged>& judged, const ColumnSet& hamiltonian,
                            const std::optional<ColumnSet>& overlap, bool grown) {
   const double mu = job_.result.mu, kt = job_.options.kt;
@@ -112,7 +112,7 @@ void ErrorEstimator::solve(std::vector<Judged>& judged, const ColumnSet& hamilto
     s.excitation = excitation(j.spectrum, mu, &s.size);
     if (!grown || patterns_.widened())
       j.with_eps = j.spectrum.trace([mu, kt](double x) { return grand_potential(x, mu, kt); });
-    // Widened patterns say where a submatrix ends; whether a tenth of eps needs more is for let_grow() to say.
+    // Widened patterns determine the edge of a submatrix; let_grow() decides whether a tenth of eps needs more rows.
     j.is_short = (patterns_.widened() && !grown) ||
                  (couplings_.known() &&
                   reach_.across_edge(s.index, norms, coupling, {0.1 * job_.options.eps, share_of_estimate}) > 0.0);
@@ -174,10 +174,11 @@ std::vector<ErrorEstimator::Judged> ErrorEstimator::drawn_here() const {
   return out;
 }
 
-/// Each difference is a share of the sum over all submatrices. Where all were solved with more rows, what those changed
-/// needs no sample, and the sample tells the rest (a difference estimator, Cochran, chapter 7). The margin is the 95 %
-/// interval of the sum, and what one knows of the differences' own errors: another decade of eps would change them
-/// again, by as much less as this one did against the one before, and the error of H' counts to first order only.
+/// Each difference is one term of the sum over all submatrices. If all were solved with more rows, the change by these
+/// needs no sample, and the sample estimates the rest (a difference estimator, Cochran, chapter 7). The margin is the
+/// 95 % interval of the sum, and what is known of the errors of the differences: another decade of eps would change
+/// them again, by as much less as this one did compared with the one before, and the error of H' is included to first
+/// order only.
 void ErrorEstimator::estimate(const ColumnSolutions& solutions, const BlockColumns* root) {
   const auto timer = job_.context.timing.scope("estimate");
   std::vector<Judged> judged = drawn_here();
@@ -212,8 +213,8 @@ void ErrorEstimator::estimate(const ColumnSolutions& solutions, const BlockColum
   state(values, job_.context.comm.sum(std::accumulate(wider.begin(), wider.end(), 0.0)));
 }
 
-/// Where patterns were widened and cut to size, each submatrix has been solved with more rows: of own groups what that
-/// had changed of the grand potential; zeros elsewhere.
+/// If patterns were widened and trimmed, each submatrix has been solved with more rows: the change of the grand
+/// potential by these, for own groups; otherwise zeros.
 std::vector<double> ErrorEstimator::changes_by_wider(const ColumnSolutions& solutions) const {
   std::vector<double> out(patterns_.groups().size(), 0.0);
   const double mu = job_.result.mu, kt = job_.options.kt;
@@ -238,7 +239,8 @@ void ErrorEstimator::state(std::span<const double> values, double known) {
     const double squares = of(kind, [](double v) { return v * v; }).total;
     return std::min(of(kind, absolute).total, std::abs(of(kind, same).total) + std::sqrt(squares));
   };
-  // The edges' shares have signs, too, which are not known: those of the changes are taken for them.
+  // The contributions of edges have signs, too, which are unknown: they are assumed to cancel as those of the changes
+  // do.
   const double seen = of(by_eps, absolute).total, cancelled = seen > 0.0 ? together(by_eps) / seen : 1.0;
   const auto change = of(unknown, same);
   const double size = of(by_eps, absolute).total, coarser = of(before, absolute).total,

@@ -9,22 +9,22 @@
 
 namespace cambium::submatrix {
 
-/// Says how wrong the result may be: some submatrices, drawn at random, are solved again with everything tightened, and
-/// the difference is carried over to all of them.
+/// Error estimator: solves a random sample of submatrices again with all tolerances tightened and extrapolates the
+/// differences to all of them.
 class ErrorEstimator {
  public:
   ErrorEstimator(const DensityJob& job, const SubmatrixPatterns& patterns, const SolverChoice& solvers,
                  Couplings& couplings, Reach& reach)
       : job_(job), patterns_(patterns), solvers_(solvers), couplings_(couplings), reach_(reach) {}
 
-  /// Collective: which submatrices are drawn. To be called before the patterns fetch what they need.
+  /// Collective: draws the sample. Call this before the patterns fetch what they need.
   void draw();
   const StratifiedSample& drawn() const { return drawn_; }
-  /// Collective: into the error of the result. `root`: S^-1/2, where matrices were orthogonalised by one.
+  /// Collective: fills the error of the result. `root`: S^-1/2, if it was used to orthogonalise the matrices.
   void estimate(const ColumnSolutions& solutions, const BlockColumns* root);
 
  private:
-  /// One drawn submatrix with everything tightened, and what it tells.
+  /// One drawn submatrix with all tolerances tightened, and its differences.
   struct Judged;
   std::vector<Judged> drawn_here() const;
   void solve(std::vector<Judged>& judged, const ColumnSet& hamiltonian, const std::optional<ColumnSet>& overlap,

@@ -4,12 +4,12 @@
 
 namespace cambium::submatrix {
 
-/// By how much truncation alone may change the number of electrons: 0.3 % of those of silicon at a bond order of 1e-2.
+/// Change of the number of electrons that truncation may cause: 0.3 % of those of silicon at a bond order of 1e-2.
 inline double truncation_charge(double electrons) { return 1.0 + 2e-3 * electrons; }
 
-/// True if a result with `mid_gap` (eV) is that of a gap. NumericalError where the states below mu hold more or fewer
-/// electrons than were asked for than truncation explains; a warning, printed once, where the gap is so narrow that
-/// truncation decides what is occupied.
+/// Checks the gap of a result with `mid_gap` (eV). NumericalError if the number of electrons below mu differs from the
+/// requested one by more than truncation explains; a warning, printed once, if the gap is so narrow that truncation
+/// decides the occupation.
 void require_gap(const DensityResult& result, const DensityOptions& options, Log& log);
 
 }  // namespace cambium::submatrix

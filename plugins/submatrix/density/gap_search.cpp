@@ -36,8 +36,8 @@ PrincipalIndex MuSearch::shorter(int column) const {
   return principal_index(std::move(kept), *job_.system.layout, {&column, 1});
 }
 
-/// By how many electrons truncation may have moved the count at this mu: half of what shorter submatrices move it by,
-/// on the tried columns, since the error falls by more than that from decade to decade of eps.
+/// Number of electrons by which truncation may have moved the count at this mu: half of the change by shorter
+/// submatrices, on the tried columns, since the error falls by more than that per decade of eps.
 double MuSearch::moved_by_truncation(double mu) const {
   const auto work = solvers_.make(solvers_.krylov());
   const MatrixFunction f = [mu](double x) { return occupation(x, mu, 0.0); };
@@ -56,10 +56,10 @@ double MuSearch::moved_by_truncation(double mu) const {
   return 0.5 * (std::abs(mean) + 2.0 * spread) * job_.blocks();
 }
 
-/// With mid_gap: truncation brings some charge, so the gap is the widest near the wanted number, d electrons from it
-/// 1 + (d/u)^2 times as wide as one with d = 0, where u is what truncation is seen to move the count by, not a share of
-/// the electrons: states inside the gap are counted however many electrons there are. The mu before stays where it is
-/// well inside, so that no column is solved twice.
+/// With mid_gap: truncation brings some charge, so the widest gap near the wanted number is taken; at d electrons from
+/// it a gap must be 1 + (d/u)^2 times as wide as one with d = 0, where u is the observed change of the count by
+/// truncation, not a fraction of the electrons: states inside the gap are counted however many electrons there are. The
+/// previous mu is kept if it is well inside, so that no column is solved twice.
 double MuSearch::mid_gap(const ElectronCount& count) const {
   const double wanted = job_.options.electrons, most = truncation_charge(wanted);
   const double near = count.widest_gap(wanted, most, half_electron).middle();

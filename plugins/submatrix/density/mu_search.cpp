@@ -26,7 +26,7 @@ static double middle_of_widest_gap(const ElectronCount& count, double electrons)
   return best.middle();
 }
 
-/// The sample's share of the electrons is about its share of the functions. A wrong guess costs time only.
+/// The sample's fraction of the electrons is about its fraction of the functions. A wrong guess only costs time.
 double MuSearch::sampled_mu(const std::vector<int>& mine) const {
   KrylovOptions options;
   options.first = job_.options.mid_gap ? 40 : 12;  // 12 blocks see a gap of some eV
@@ -70,7 +70,7 @@ void MuSearch::predict() {
     int& most = trial->report().fell_back ? fallen : converged;
     most = std::max(most, trial->report().steps);
   }
-  // Where no sampled column converges, looking before the last block is lost time.
+  // If no sampled column converges, checks before the last block waste time.
   const int blocks = job_.context.comm.max(converged), last = job_.context.comm.max(fallen);
   solvers_.expect(blocks > 0 ? blocks : last);
 }

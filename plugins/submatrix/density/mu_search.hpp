@@ -6,19 +6,20 @@
 
 namespace cambium::submatrix {
 
-/// Where mu is: guessed before anything is solved, found from what was.
+/// Search for mu: an estimate before submatrices are solved, the final value from their spectra.
 class MuSearch {
  public:
   MuSearch(const DensityJob& job, const SubmatrixPatterns& patterns, SolverChoice& solvers);
 
   /// Columns of all ranks on which mu and the Krylov space are tried.
   const std::vector<int>& tried() const { return tried_; }
-  /// Collective: gives the solvers a mu to begin with, and the Krylov blocks that it takes.
+  /// Collective: gives the solvers an initial mu, and the Krylov blocks that it requires.
   void predict();
-  /// Collective: mu, the electrons there and the gap around it into the result, from the spectra of own submatrices.
+  /// Collective: stores mu, its number of electrons and the gap around it in the result, from the spectra of own
+  /// submatrices.
   void find(const std::vector<Spectrum>& spectra);
-  /// Collective: names the columns that the predictor did not expect, by their band energies at zero temperature, which
-  /// is what models are trained on.
+  /// Collective: reports the columns that deviate from the predictor, by their band energies at zero temperature, on
+  /// which models are trained.
   void judge(const std::vector<Spectrum>& spectra);
 
  private:

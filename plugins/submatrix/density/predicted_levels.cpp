@@ -9,7 +9,7 @@
 
 namespace cambium::submatrix {
 
-/// A few Krylov blocks of every own block column tell the model all that it wants to know.
+/// A few Krylov blocks of every own block column are all the input that the model needs.
 void MuSearch::ask_predictor() {
   if (job_.options.groups.by != GroupBy::none || job_.options.form == Form::local)
     throw InternalError("a predictor is for single block columns of an orthogonal Hamiltonian");

@@ -93,7 +93,7 @@ void Purification::iterate() {
                         trace_of_product(square, square, comm)};
     report_.idempotency = error / std::sqrt(static_cast<double>(job_.blocks()));
     const bool ended = steps_.ended(error, keys_.threshold);
-    // Where states lie at mu the error stays as it is, whatever the threshold.
+    // If states are at mu, the error does not decrease, whatever the threshold.
     constexpr double of_truncation = 20.0;
     report_.converged = ended && report_.idempotency <= of_truncation * keys_.threshold;
     if (ended || report_.iterations == keys_.most) return;

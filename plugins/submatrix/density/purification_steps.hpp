@@ -6,19 +6,19 @@
 
 namespace cambium::submatrix {
 
-/// Of an iterate X of a purification and its square.
+/// Traces of a purification iterate X and of its powers.
 struct Traces {
   double x, square, cube, fourth;
 };
 
-/// The polynomials of a purification: which one comes next, when there is none, and where levels are. Each maps [0, 1]
-/// to itself, ascends, and has fixed points at 0 and 1.
+/// Polynomials of a purification: selects the next one, detects the end, and maps levels. Each maps [0, 1] to itself,
+/// is monotonic, and has fixed points at 0 and 1.
 class PurificationSteps {
  public:
   struct Levels {
     double low, high, mean;  ///< bounds of all levels and their mean, hartree
   };
-  /// What the last polynomial is multiplied by: nothing, X, or X^2.
+  /// Left factor of the polynomial: none, X, or X^2.
   enum class Left { none, x, square };
   /// The next iterate: Left times (one + x X + square X^2).
   struct Next {
@@ -33,15 +33,15 @@ class PurificationSteps {
   /// X0 = shift - slope H.
   double shift() const { return shift_; }
   double slope() const { return slope_; }
-  /// True where the error |X X - X|_F of an iterate, whose blocks below `threshold` were dropped, is what truncation
-  /// leaves: with exact products the step before had made it less, see `linear_`.
+  /// True if the error |X X - X|_F of an iterate, whose blocks below `threshold` were dropped, is due to truncation:
+  /// with exact products the last step would have made it smaller, see `linear_`.
   bool ended(double error, double threshold);
   Next next(const Traces& traces);
 
   /// The level that the polynomials so far map to x, hartree.
   double level(double x) const;
-  /// No level lies between these, hartree, as far as truncation lets one say so; both are the level of 1/2 where
-  /// nothing is known.
+  /// Interval without levels, hartree, as far as truncation permits; both ends are the level of 1/2 if nothing is
+  /// known.
   std::pair<double, double> gap() const;
 
  private:
@@ -58,7 +58,7 @@ class PurificationSteps {
 };
 
 /// InputError for a number of electrons that does not fill states with two each; InternalError for a temperature, a
-/// given mu and the local form, which purification does not have.
+/// given mu and the local form, which purification does not support.
 void check_purification(const DensityOptions& options);
 
 }  // namespace cambium::submatrix

@@ -14,7 +14,7 @@ class DftbParameters;
 struct DftbAtoms {
   std::vector<std::int64_t> tag;
   std::vector<int> type;
-  std::vector<double> x;  ///< 3 for each; of an isolated molecule as a whole
+  std::vector<double> x;  ///< 3 for each; an isolated molecule is unwrapped
   bool periodic = true;
   std::array<std::array<double, 3>, 3> cell{};  ///< rows are cell vectors
   double volume = 0.0;

@@ -9,7 +9,7 @@
 
 namespace cambium::submatrix {
 
-/// A point of the Brillouin zone in units of the reciprocal cell vectors, and its share of the zone.
+/// Point of the Brillouin zone in units of the reciprocal cell vectors, and its weight.
 struct KPoint {
   std::array<double, 3> k{};
   double weight = 1.0;
@@ -22,7 +22,7 @@ struct KPointKeys {
   std::optional<std::vector<std::array<double, 4>>> list;
   static void describe(deck::Describe<KPointKeys>& d);
   /// Points (n + shift) / grid, H. J. Monkhorst and J. D. Pack, Phys. Rev. B 13, 5188 (1976), or the list, with weights
-  /// that sum to 1. Of k and -k one is left.
+  /// that sum to 1. Only one of k and -k is kept.
   std::vector<KPoint> points() const;
 };
 
@@ -39,21 +39,22 @@ struct Bands {
 class BandSolver {
  public:
   virtual ~BandSolver() = default;
-  /// Collective. `potential`: of each atom, hartree per electron. W only where asked for.
+  /// Collective. `potential`: of each atom, hartree per electron. W only if `weighted`.
   virtual Bands solve(const std::vector<double>& potential, bool weighted) = 0;
 };
 
-/// Diagonalises H c = e S c at each k-point; ranks take k-points in turn, one point is solved by all ranks alike.
+/// Diagonalises H c = e S c at each k-point; k-points are distributed round-robin over ranks, a single one is
+/// replicated.
 std::unique_ptr<BandSolver> make_dense_solver(const DftbIntegrals& integrals, std::vector<KPoint> points,
                                               double electrons, const FillingKeys& filling, const Comm& comm);
 
-/// What the submatrix method is told.
+/// Parameters of the submatrix method.
 struct SubmatrixKeys {
   double eps = 1e-6;     ///< hartree
   int error_sample = 8;  ///< 0: no estimate
 };
 
-/// The density matrix by the submatrix method, one block per atom, at the Gamma point. S^-1/2 is made once.
+/// Density matrix by the submatrix method, one block per atom, at the Gamma point. S^-1/2 is computed once.
 std::unique_ptr<BandSolver> make_submatrix_solver(const DftbIntegrals& integrals, double electrons,
                                                   const FillingKeys& filling, const SubmatrixKeys& keys,
                                                   Context& context);

@@ -117,7 +117,7 @@ void ChargeInteraction::add_third_order(int a, int b, std::size_t at) {
   });
 }
 
-/// Of the images of b within the reach of S, all distances without images.
+/// Visits the images of b within the range of S; without periodicity the one distance.
 template <class Action>
 void ChargeInteraction::near(int a, int b, const Action& action) const {
   for (int i = -reach_[0]; i <= reach_[0]; ++i)

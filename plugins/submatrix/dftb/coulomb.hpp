@@ -12,14 +12,15 @@ struct GammaValue {
   double value = 0.0, slope = 0.0;
 };
 
-/// What overlapping charge clouds lack of 1/r: gamma(r) = 1/r - S(r) for atoms with Hubbard parameters `a` and `b`
-/// (hartree; r in bohr), M. Elstner et al., Phys. Rev. B 58, 7260 (1998). With a damping exponent zeta above 0 it is
-/// S(r) exp(-((a + b) / 2)^zeta r^2), M. Gaus, Q. Cui and M. Elstner, J. Chem. Theory Comput. 7, 931 (2011).
+/// Short-range correction to 1/r for overlapping charge clouds, S(r): gamma(r) = 1/r - S(r) for atoms with Hubbard
+/// parameters `a` and `b` (hartree; r in bohr), M. Elstner et al., Phys. Rev. B 58, 7260 (1998). With a damping
+/// exponent zeta above 0 it is S(r) exp(-((a + b) / 2)^zeta r^2), M. Gaus, Q. Cui and M. Elstner, J. Chem. Theory
+/// Comput. 7, 931 (2011).
 GammaValue short_gamma(double r, double a, double b, double damping = 0.0);
 /// The derivative of short_gamma() by `a`, with its own derivative by r.
 GammaValue short_gamma_by_hubbard(double r, double a, double b, double damping = 0.0);
 
-/// What an atom's charge interacts by. Hartree.
+/// Parameters of the interaction of an atom's charge. Hartree.
 struct AtomicCharge {
   double hubbard = 0.0;
   double derivative = 0.0;  ///< of the Hubbard parameter by electrons; 0: no third order
@@ -32,7 +33,7 @@ class EwaldSum {
  public:
   explicit EwaldSum(const DftbAtoms& atoms);
 
-  /// Of the images of b seen from a, and of an atom's own images for a == b.
+  /// Sum over the images of b relative to a, or over an atom's own images for a == b.
   double value(const DftbAtoms& atoms, int a, int b) const;
   /// Adds to `slope` (3) the derivative of value() by the vector from a to b, in real space only, and to `virial`
   /// (row-major) derivative_k d_l, both times `weight`.
@@ -60,10 +61,10 @@ class EwaldSum {
   std::vector<double> cosine_, sine_;  ///< of k . r, atoms x waves
 };
 
-/// Interaction of the charges of all atoms, and what follows from it: 1/2 sum q_a gamma_ab q_b and, with derivatives of
-/// the Hubbard parameters, 1/3 sum q_a^2 Gamma_ab q_b with Gamma_ab = (dgamma_ab / dU_a) (dU_a / dq_a), half of that
-/// for the atom itself (DFTB3, M. Gaus, Q. Cui and M. Elstner, J. Chem. Theory Comput. 7, 931 (2011)). Hartree and
-/// bohr.
+/// Energy of the interaction of the charges of all atoms, and its derivatives: 1/2 sum q_a gamma_ab q_b and, with
+/// derivatives of the Hubbard parameters, 1/3 sum q_a^2 Gamma_ab q_b with Gamma_ab = (dgamma_ab / dU_a) (dU_a / dq_a),
+/// half of that for the atom itself (DFTB3, M. Gaus, Q. Cui and M. Elstner, J. Chem. Theory Comput. 7, 931 (2011)).
+/// Hartree and bohr.
 class ChargeInteraction {
  public:
   /// Rows of the atoms of this rank. `damping`: exponent of pairs with hydrogen; 0: none.
@@ -72,12 +73,12 @@ class ChargeInteraction {
 
   /// Derivatives of both energies by the electrons of own atoms.
   std::vector<double> potential(const std::vector<double>& q) const;
-  /// This rank's share of both energies.
+  /// Contribution of this rank to both energies.
   struct Energies {
     double second = 0.0, third = 0.0;
   };
   Energies energies(const std::vector<double>& q) const;
-  /// Adds forces of own atoms (3 each) and this rank's share of the virial of both energies.
+  /// Adds forces of own atoms (3 each) and this rank's contribution to the virial of both energies.
   void add_forces(const std::vector<double>& q, double* force, double* virial) const;
 
  private:

@@ -22,7 +22,7 @@ void FillingKeys::describe(deck::Describe<FillingKeys>& d) {
 
 namespace {
 
-constexpr double smallest_kt = 1e-8;  // degenerate levels share their electrons at 0 K, too
+constexpr double smallest_kt = 1e-8;  // degenerate levels are equally occupied at 0 K, too
 
 double hermite(int n, double x) {
   double before = 0.0, h = 1.0;
@@ -46,7 +46,7 @@ State fermi(double x) {
   return {f, (f > 0.0 ? -f * std::log(f) : 0.0) + (g > 0.0 ? -g * std::log(g) : 0.0)};
 }
 
-/// The entropy is that of the highest order alone: those of lower orders cancel.
+/// Only the highest order contributes to the entropy: lower orders cancel.
 State smeared(double x, int order) {
   const double e = std::exp(-x * x);
   double a = 1.0 / std::sqrt(constants::pi), f = 0.5 * std::erfc(x);
@@ -74,7 +74,7 @@ class States {
     for (std::size_t k = 0; k < e_.size(); ++k) sum += 2.0 * weight(k) * at(k, mu).f;
     return sum;
   }
-  /// The states between which so many electrons end.
+  /// HOMO and LUMO of this number of electrons.
   void edges(double electrons, Occupied& out) const {
     std::vector<std::size_t> order(e_.size());
     std::iota(order.begin(), order.end(), 0);

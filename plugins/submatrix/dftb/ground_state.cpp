@@ -43,7 +43,7 @@ AtomicCharge charge_of(const DftbParameters::Element& element, const DftbKeys& k
   return out;
 }
 
-/// Whole vectors from the parts of ranks.
+/// Gathers complete vectors from the parts of ranks.
 void gather(std::vector<double>& values, const ColumnRanges& ranges, int width, const Comm& comm) {
   std::vector<int> count, first;
   for (int r = 0; r < comm.size(); ++r) {

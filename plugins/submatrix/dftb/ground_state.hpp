@@ -10,7 +10,7 @@
 
 namespace cambium::submatrix {
 
-/// Keys that the potential and the stage `dftb` share.
+/// Keys common to the potential and the stage `dftb`.
 struct DftbKeys {
   enum class Solver { dense, submatrix };
   SlaterKosterFiles slater_koster;
@@ -33,7 +33,7 @@ struct DftbKeys {
 
   template <class P>
   static void describe_in(deck::Describe<P>& d);
-  /// What two keys cannot ask for at once; empty where all is well.
+  /// Error message for keys that exclude each other; empty if there are none.
   std::string conflict() const;
 };
 

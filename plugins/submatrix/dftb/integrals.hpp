@@ -22,10 +22,10 @@ struct DftbIntegrals {
   std::int64_t end(int rank) const { return pairs.first[ranges.end(rank)]; }
 };
 
-/// Collective: ranks compute the blocks of their own atoms. InputError where two atoms lie on top of each other.
+/// Collective: ranks compute the blocks of their own atoms. InputError if two atoms coincide.
 DftbIntegrals integrals_of(const DftbAtoms& atoms, const DftbParameters& parameters, const Comm& comm);
 
-/// What D and W of one density matrix say of own atoms: forces (3 each) and a share of the virial of
+/// Adds forces on own atoms (3 each) and their contribution to the virial, from D and W of one density matrix: those of
 /// 2 Tr(D dH) + 2 Tr(D (V_a + V_b)/2 dS) - 2 Tr(W dS) and of the repulsion; returns the repulsion of own atoms.
 /// `density`, `weighted`: of both spins, blocks as above. `step`: of central differences for dH and dS, 0: exact.
 /// Hartree and bohr.

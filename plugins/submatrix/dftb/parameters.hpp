@@ -12,7 +12,7 @@
 
 namespace cambium::submatrix {
 
-/// Where the Slater-Koster files of a set lie: DIRECTORY/A-B.skf.
+/// Location of the Slater-Koster files of a set: DIRECTORY/A-B.skf.
 struct SlaterKosterFiles {
   std::string directory;
   std::string separator = "-", suffix = ".skf";

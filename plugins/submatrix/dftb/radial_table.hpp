@@ -6,7 +6,7 @@
 namespace cambium::submatrix {
 
 /// H and S of one pair of elements as functions of the distance: polynomials through eight rows of a Slater-Koster
-/// file, and behind its last row a polynomial of the fifth order that is zero, with two derivatives, one bohr further.
+/// file, and after its last row a fifth-order polynomial that is zero, with two derivatives, one bohr further.
 class RadialTable {
  public:
   static constexpr int columns = 2 * SkfFile::integrals;
@@ -22,7 +22,7 @@ class RadialTable {
 
  private:
   static constexpr int points = 8;
-  /// Value and two derivatives of the polynomial through rows first .. first + 7, at `t` rows behind the first.
+  /// Value and two derivatives of the polynomial through rows first .. first + 7, at `t` rows from the first.
   std::array<Row, 3> polynomial(int first, double t) const;
 
   std::vector<Row> rows_;

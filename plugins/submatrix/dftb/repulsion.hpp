@@ -5,7 +5,7 @@
 
 namespace cambium::submatrix {
 
-/// What pairs of atoms add to the energy of the electrons: by splines or by a polynomial (hartree, bohr).
+/// Repulsive pair energy: by splines or by a polynomial (hartree, bohr).
 class Repulsion {
  public:
   struct Value {

@@ -11,8 +11,8 @@ namespace cambium::submatrix {
 
 namespace {
 
-/// Reads numbers as a list-directed READ of Fortran does: commas are blanks, "3*0.5" is three numbers, and what follows
-/// on the last line of a record is a remark.
+/// Reads values as a list-directed READ of Fortran does: commas are blanks, "3*0.5" is three values, and the rest of
+/// the last line of a record is a comment.
 class SkfReader {
  public:
   explicit SkfReader(const std::string& path) : lines_(path) {}
@@ -41,7 +41,7 @@ void SkfReader::line(const std::string& what) {
                     what));
 }
 
-/// Numbers of the current line, at most so many.
+/// Values of the current line, at most `most`.
 std::vector<double> SkfReader::words(const std::string& what, std::size_t most) const {
   std::string text = lines_.line();
   std::replace(text.begin(), text.end(), ',', ' ');
@@ -59,7 +59,7 @@ std::vector<double> SkfReader::words(const std::string& what, std::size_t most) 
   return out;
 }
 
-/// `count` numbers: the first ones of one line, or all of several lines.
+/// `count` values: the first ones of one line, or all of several lines.
 std::vector<double> SkfReader::record(std::size_t count, const std::string& what) {
   line(what);
   std::vector<double> out = words(what, count);

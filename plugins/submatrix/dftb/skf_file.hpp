@@ -9,8 +9,7 @@ namespace cambium::submatrix {
 /// Angular momenta of the functions of an atom: s, p, d.
 inline constexpr int most_shells = 3;
 
-/// Repulsion of a pair as cubic splines behind an exponential, with a polynomial of the fifth order at the end
-/// (hartree, bohr).
+/// Repulsion of a pair: an exponential, then cubic splines, and a fifth-order polynomial at the end (hartree, bohr).
 struct SplineRepulsion {
   std::array<double, 3> head{};                     ///< exp(-a1 r + a2) + a3 below the first interval
   std::vector<double> start;                        ///< of the intervals, ascending
@@ -31,7 +30,8 @@ struct SkfFile {
   double spacing = 0.0;
   /// H and S of each distance, 2 x `integrals`; the first row is for r = spacing.
   std::vector<std::array<double, 2 * integrals>> rows;
-  /// Of one element only, by angular momentum: on-site energies, Hubbard parameters and electrons of the neutral atom.
+  /// For a single element only, by angular momentum: on-site energies, Hubbard parameters and electrons of the neutral
+  /// atom.
   std::array<double, most_shells> onsite{}, hubbard{}, electrons{};
   double mass = 0.0;  ///< g/mol
   PolynomialRepulsion polynomial;
@@ -39,8 +39,8 @@ struct SkfFile {
 };
 
 /// Reads a file of two elements, or of one (`homonuclear`), in the plain format or the extended one (first line begins
-/// with @), whose f orbitals are passed over. InputError "file:line: ..." for a file that was cut short, words that are
-/// no finite numbers, and numbers in other units.
+/// with @), whose f orbitals are skipped. InputError "file:line: ..." for a truncated file, words that are not finite
+/// numbers, and values in other units.
 SkfFile read_skf(const std::string& path, bool homonuclear);
 
 }  // namespace cambium::submatrix

@@ -89,7 +89,7 @@ Angular dd(std::size_t i, std::size_t j, const Vector& n) {
   return out;
 }
 
-/// Of function i of a shell la and function j of a shell lb >= la.
+/// Angular factors of function i of a shell la and function j of a shell lb >= la.
 Angular angular(int la, std::size_t i, int lb, std::size_t j, const Vector& n) {
   Angular out;
   if (lb == 0) {

@@ -22,7 +22,7 @@ std::vector<int> atom_of_function(const CellBasis& basis) {
   return out;
 }
 
-/// Block sizes and, per function, its block and its place there. Blocks are numbered by their first atom.
+/// Block sizes and, per function, its block and its index in the block. Blocks are ordered by their first atom.
 struct Cut {
   std::vector<int> size, block_of_function, place;
   std::vector<std::vector<BlockAtom>> atoms;
@@ -50,7 +50,7 @@ Cut cut_into_blocks(const CellBasis& basis, BlockKind kind) {
   return out;
 }
 
-/// Lattice vector by which each atom must move so that its molecule is whole.
+/// Lattice vector by which each atom must move to unwrap its molecule.
 std::vector<Cell> shifts_of_atoms(const CellBasis& basis, const std::vector<LatticeEntry>& overlap) {
   const auto atom = atom_of_function(basis);
   std::map<int, int> anchor;  // first atom of each molecule
@@ -126,7 +126,7 @@ CellSystem make_cell(const CellBasis& basis, std::vector<LatticeEntry> hamiltoni
 
 namespace {
 
-/// Numbers of the blocks of a supercell.
+/// Block indices of a supercell.
 struct Numbering {
   Cell n;
   int blocks;  ///< per cell
@@ -185,7 +185,7 @@ double bytes_of(const CellMatrix& matrix, const BlockLayout& layout) {
   return sizeof(double) * numbers;
 }
 
-/// Before any of it is taken: blocks are numbered by whole numbers of 32 bits, H and S are held by the ranks together.
+/// Checks limits before allocation: block indices are 32-bit integers, H and S are distributed over the ranks.
 void require_room(const CellSystem& cell, Cell n, const Comm& comm) {
   const auto blocks = product_of({n[0], n[1], n[2], cell.layout->blocks()});
   if (!blocks || *blocks > std::numeric_limits<int>::max())

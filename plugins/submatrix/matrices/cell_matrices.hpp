@@ -66,14 +66,14 @@ struct CellSystem {
   std::array<std::array<double, 3>, 3> vectors{};
 };
 
-/// Cuts a cell into blocks. Molecules that were wrapped at the cell's faces are made whole by moving atoms by lattice
-/// vectors, which is only another name for the same matrices; a note says how many. The bond that decides is the cell
-/// shift with the largest overlap to the molecule's first atom. Without entries of spin down there is one channel.
+/// Partitions a cell into blocks. Molecules that were wrapped at the cell's faces are unwrapped by moving atoms by
+/// lattice vectors, which only relabels the same matrices; a note reports how many. The deciding bond is the cell shift
+/// with the largest overlap to the molecule's first atom. Without spin-down entries there is one channel.
 CellSystem make_cell(const CellBasis& basis, std::vector<LatticeEntry> hamiltonian, std::vector<LatticeEntry> overlap,
                      BlockKind kind, bool mend_molecules = true, std::vector<LatticeEntry> hamiltonian_down = {});
 
-/// The n[0] x n[1] x n[2] supercell at the Gamma point. Block (i, j, k, b) is number ((i n1 + j) n2 + k) * blocks + b;
-/// every rank assembles only the columns it will own. Columns are spread so that their predicted costs are equal.
+/// The n[0] x n[1] x n[2] supercell at the Gamma point. Block (i, j, k, b) has index ((i n1 + j) n2 + k) * blocks + b;
+/// every rank assembles only the columns it will own. Columns are distributed so that their predicted costs are equal.
 MatrixSystem supercell(const CellSystem& cell, Cell n, const Comm& comm);
 
 }  // namespace cambium::submatrix

@@ -19,8 +19,8 @@ struct CrystalInput {
   static void describe(deck::Describe<CrystalInput>& d);
 };
 
-/// Collective. Columns are dealt evenly; one block per atom, four functions (s, x, y, z) each, hartree. InputError for
-/// other elements, and for a cell of less than twice the cut-off of the Hamiltonian.
+/// Collective. Columns are distributed evenly; one block per atom, four functions (s, x, y, z) each, hartree.
+/// InputError for other elements, and for a cell smaller than twice the cut-off of the Hamiltonian.
 MatrixSystem crystal_matrices(const CrystalInput& input, std::int64_t frame, std::uint64_t seed, const Comm& comm);
 
 }  // namespace cambium::submatrix

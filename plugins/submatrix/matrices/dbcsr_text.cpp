@@ -18,13 +18,13 @@ std::string_view trimmed(std::string_view text) {
   return first == std::string_view::npos ? std::string_view() : text.substr(first, last - first + 1);
 }
 
-/// What the heads say of the whole matrix, and of the elements that follow.
+/// Contents of the headers: size of the matrix, and number and symmetry of the elements that follow.
 struct DbcsrHead {
   std::int64_t rows = 0, announced = 0;
   bool symmetric = false;
 };
 
-/// The numbers in a text, whatever stands between them.
+/// Integers in a text, with any separators.
 std::vector<std::int64_t> numbers_in(std::string_view text) {
   std::vector<std::int64_t> out;
   for (std::size_t k = 0; k < text.size();) {

@@ -43,13 +43,13 @@ class ElsiFile {
     if (size() < whole) truncated(whole);
   }
 
-  /// Integers of the head or of the places of columns, from byte `at` on.
+  /// Integers of the header or of the column pointers, from byte `at` on.
   std::vector<std::int64_t> integers(std::int64_t at, std::int64_t count) {
     if (width_ == 8) return read<std::int64_t>(at, count);
     const auto narrow = read<std::int32_t>(at, count);
     return {narrow.begin(), narrow.end()};
   }
-  /// Where columns `first` to `end` - 1 begin and the last one ends, counted from 0.
+  /// Column pointers of `first` to `end` - 1, and the end of the last column, counted from 0.
   std::vector<std::int64_t> starts(std::int64_t first, std::int64_t end) {
     const bool last = end == rows;
     auto out = integers(width_ * (16 + first), end - first + (last ? 0 : 1));

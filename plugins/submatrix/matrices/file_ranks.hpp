@@ -17,12 +17,12 @@ class FileRanks {
   int rank() const { return comm_ ? comm_->rank() : 0; }
   int size() const { return comm_ ? comm_->size() : 1; }
   const Comm* comm() const { return comm_; }
-  /// Where the part of a rank begins, of so many rows, records or bytes; that of the next rank is its end.
+  /// Start of a rank's part of `items` rows, records or bytes; it ends at the start of the next rank's.
   std::int64_t first(std::int64_t items, int rank) const {
     return items / size() * rank + items % size() * rank / size();
   }
 
-  /// Collective: an InputError of one rank becomes that of all; the action does not communicate.
+  /// Collective: an InputError of one rank is thrown on all; the action does not communicate.
   void agree(const std::function<void()>& action) const { comm_ ? io::on_every_rank(*comm_, action) : action(); }
   std::int64_t before(std::int64_t value) const { return comm_ ? comm_->exclusive_sum(value) : 0; }
   std::int64_t sum(std::int64_t value) const { return comm_ ? comm_->sum(value) : value; }

@@ -45,7 +45,7 @@ Csr read_csr(const io::Group& group, int rows) {
   return out;
 }
 
-/// Positions, which only a grouping by space looks at.
+/// Reads positions, which are used for grouping by space only.
 void read_positions(const io::File& file, CellBasis& basis) {
   const auto x = file.read<std::vector<double>>("coordinates_angstrom"),
              v = file.read<std::vector<double>>("cell_angstrom");
@@ -123,7 +123,7 @@ std::vector<LatticeEntry> read_matrix(const io::File& file, const std::string& n
           fmt::format("{}: R holds the cell ({} {} {}) twice; expected once", file.file(), cell[0], cell[1], cell[2]));
   for (std::size_t q = 0; 3 * q < cells.size(); ++q) {
     const Cell cell{cells[3 * q], cells[3 * q + 1], cells[3 * q + 2]};
-    // Where both cells of a pair are stored, each stands for itself.
+    // If both cells of a pair are stored, neither is mirrored.
     const bool mirror = there.count({-cell[0], -cell[1], -cell[2]}) == 0;
     append(read_csr(file.group(fmt::format("R_{:02}/{}", q, name)), functions), cell, mirror, out);
   }

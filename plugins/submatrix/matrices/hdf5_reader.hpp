@@ -9,8 +9,8 @@ namespace cambium::submatrix {
 /// block_sizes_atom (functions of each atom), molecule_of_atom, optionally atomic_numbers. Either the groups K and S,
 /// each a symmetric matrix in 0-based CSR (data, indices, indptr; attribute shape) of which the upper triangle is
 /// stored, or R (cells x 3) and for each cell q the groups R_qq/K and R_qq/S with all elements, one cell of each pair
-/// +R, -R or both. Elements of one place are added up. Hartree. K_down beside K (in the same form) is the Hamiltonian
-/// of spin down, K then that of spin up. Throws InputError for missing, truncated, unsymmetric or non-finite data, with
+/// +R, -R or both. Duplicate elements are summed. Hartree. K_down next to K (in the same form) is the Hamiltonian of
+/// spin down, K then that of spin up. Throws InputError for missing, truncated, unsymmetric or non-finite data, with
 /// row and column.
 CellSystem read_hdf5_cell(const std::string& path, BlockKind kind);
 

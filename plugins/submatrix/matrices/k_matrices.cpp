@@ -21,7 +21,7 @@ bool is_real(const BlochPoint& point) {
 /// How the points are held: each as a real matrix of once or twice its size, so that every state counts the same.
 struct Held {
   std::vector<int> size;  ///< of each point: 1 or 2
-  int copies = 1;         ///< of the whole zone
+  int copies = 1;         ///< of the full zone
 };
 
 Held held(const std::vector<BlochPoint>& points) {

@@ -54,8 +54,8 @@ void read_records(const std::string& path, std::int64_t first, std::int64_t end,
   }
 }
 
-/// A file of triples does not say how many there are: it must have the last element of its diagonal, by which one that
-/// was cut off is noticed.
+/// A file of triples does not contain their number: it must have the last element of its diagonal, by which truncation
+/// is detected.
 void end_triples(StoredElements& stored, const FileRanks& ranks) {
   int rows = 0, last = 0;
   for (const auto& entry : stored.entries) rows = std::max({rows, entry.row + 1, entry.column + 1});
@@ -83,8 +83,8 @@ StoredElements read_binary(const std::string& path, const FileRanks& ranks) {
   return out;
 }
 
-/// The first line of triples whose value is a whole number may be the line of sizes of a Matrix Market file that has
-/// lost its banner.
+/// First line of triples, if its value is an integer: it may be the line of sizes of a Matrix Market file that has lost
+/// its banner.
 struct MaybeSizes {
   std::int64_t line = 0;
   LatticeEntry entry{};
@@ -112,7 +112,7 @@ void require_no_sizes(const std::string& path, const std::optional<MaybeSizes>& 
       path, first[0], first[1], first[2], first[3], first[3]));
 }
 
-/// Lines "row column value" behind `head`.
+/// Lines "row column value" after `head`.
 StoredElements read_triples(io::TextLines& lines, io::TextLines::Mark head, const FileRanks& ranks) {
   StoredElements out{lines.path(), 0, {}, Triangle::as_found};
   std::optional<MaybeSizes> sizes;
@@ -139,7 +139,7 @@ StoredElements read_triples(io::TextLines& lines, io::TextLines::Mark head, cons
 
 enum class TextKind { market, dbcsr, triples };
 
-/// Text: Matrix Market from its banner on, whatever stands before it, the output of DBCSR, or triples.
+/// Text: Matrix Market from its banner on, after any other lines, the output of DBCSR, or triples.
 StoredElements read_text(const std::string& path, const FileRanks& ranks) {
   std::optional<io::TextLines> lines;
   io::TextLines::Mark head{};  // before the current line

@@ -18,13 +18,13 @@ namespace cambium::submatrix {
 
 namespace {
 
-/// Which block holds each row of the matrix, and at which place.
+/// Block of each row of the matrix, and the row's index in the block.
 struct RowBlocks {
   std::vector<int> sizes, block_of, place;
   std::vector<std::vector<BlockAtom>> atoms;
 };
 
-/// Whole numbers of a text, separated by blanks or ends of lines.
+/// Integers in a text, separated by blanks or line ends.
 std::vector<int> sizes_in(const std::string& path) {
   io::TextLines lines(path);
   std::vector<int> out;

@@ -20,10 +20,10 @@ struct MatrixFiles {
 };
 
 /// Collective. Both matrices, see read_stored_elements(). Each rank reads a part of every file, sends its elements to
-/// the ranks that own their rows and columns, and keeps its own block columns: no rank holds a whole matrix. Every rank
-/// has the list of blocks; for METIS one rank has the graph of the atoms. Elements of a complex matrix are kept as real
-/// blocks, see MatrixSystem::copies. InputError, the same on every rank, for files that do not fit each other or the
-/// sizes, and where a matrix is not symmetric (Hermitian).
+/// the ranks that own their rows and columns, and keeps its own block columns: no rank holds a complete matrix. Every
+/// rank has the list of blocks; for METIS one rank holds the graph of the atoms. Elements of a complex matrix are kept
+/// as real blocks, see MatrixSystem::copies. InputError, the same on every rank, for files that are inconsistent with
+/// each other or with the sizes, and if a matrix is not symmetric (Hermitian).
 MatrixSystem read_matrix_files(const MatrixFiles& files, const FileRanks& ranks);
 
 }  // namespace cambium::submatrix

@@ -92,7 +92,7 @@ Sizes sizes_of(io::TextLines& lines, const Banner& banner) {
   return {static_cast<int>(rows), banner.array ? all : lines.integer(words[2], "the number of elements")};
 }
 
-/// Real and imaginary part of an element, from the words after its place.
+/// Real and imaginary part of an element, from the words after its indices.
 std::array<double, 2> value_of(io::TextLines& lines, Field field, std::span<const std::string_view> words) {
   if (field == Field::pattern) return {1.0, 0.0};
   const double value = element_in(lines, words[0], "an element");
@@ -101,7 +101,7 @@ std::array<double, 2> value_of(io::TextLines& lines, Field field, std::span<cons
   return {value, field == Field::complex ? element_in(lines, words[1], "an imaginary part") : 0.0};
 }
 
-/// Place of element k of an array: by columns, of a triangle those on the diagonal and below.
+/// Row and column of element k of an array: column-major, of a triangle those on the diagonal and below.
 Place place_in_array(std::int64_t k, int rows, bool one_triangle) {
   if (!one_triangle) return {static_cast<int>(k % rows), static_cast<int>(k / rows)};
   // Columns 0 to c - 1 of the lower triangle hold c rows - c (c - 1) / 2 elements.
@@ -113,7 +113,7 @@ Place place_in_array(std::int64_t k, int rows, bool one_triangle) {
   return {static_cast<int>(c + k - before(c)), static_cast<int>(c)};
 }
 
-/// What the words of a line must be.
+/// Number and meaning of the words expected in a line.
 struct Expected {
   std::size_t places, numbers;
   std::string_view words;

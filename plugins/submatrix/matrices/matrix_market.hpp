@@ -6,13 +6,13 @@
 
 namespace cambium::submatrix {
 
-/// Is this line a banner of Matrix Market, or meant as one? "%%MatrixMarket ..." in any case, with any number of
-/// percent signs and blanks before the word.
+/// True if this line is a banner of Matrix Market, or meant as one: "%%MatrixMarket ..." in any case, with any number
+/// of percent signs and blanks before the word.
 bool is_market_banner(std::string_view line);
 
 /// A square symmetric or Hermitian matrix in the format of R. Boisvert, R. Pozo and K. Remington (The Matrix Market
 /// Exchange Formats, NISTIR 5935, 1996), from its banner (the current line) on:
-///   coordinate (elements of one place are added up) or array (by columns);
+///   coordinate (duplicate elements are summed) or array (column-major);
 ///   real, double, integer, unsigned-integer and complex; pattern, whose elements are 1;
 ///   general, or symmetric and hermitian, of which one triangle is stored.
 /// Blank lines and lines that begin with % may stand anywhere after the banner. Collective; InputError, with file and

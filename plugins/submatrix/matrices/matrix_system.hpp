@@ -18,8 +18,8 @@ using constants::ev_per_hartree;
 /// Boltzmann's constant, hartree/K.
 inline constexpr double boltzmann_hartree = constants::boltzmann / ev_per_hartree;
 
-/// Units into which the rows of the matrices are partitioned: whole molecules (fewer, larger blocks), atoms, or atoms
-/// that METIS groups by their couplings.
+/// Units into which the rows of the matrices are partitioned: molecules (fewer, larger blocks), atoms, or atoms that
+/// METIS groups by their couplings.
 enum class BlockKind { molecule, atom, metis };
 
 /// An atom inside a block: its functions are consecutive rows of the block.
@@ -33,7 +33,7 @@ struct Reference {
   std::optional<double> band_energy, homo, lumo;
 };
 
-/// A point of the Brillouin zone in units of the reciprocal cell vectors, and its share of the zone.
+/// Point of the Brillouin zone in units of the reciprocal cell vectors, and its weight.
 struct BlochPoint {
   std::array<double, 3> k{};
   double weight = 1.0;

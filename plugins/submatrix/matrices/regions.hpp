@@ -11,7 +11,7 @@
 
 namespace cambium::submatrix {
 
-/// Tags and positions of all atoms, on every rank, in the order of their block numbers (rank by rank).
+/// Tags and positions of all atoms, on every rank, in the order of their block indices (rank by rank).
 struct AllAtoms {
   Box box;
   ColumnRanges ranges;
@@ -19,7 +19,7 @@ struct AllAtoms {
   std::vector<double> x;  ///< 3 for each
 
   AllAtoms(const Particles& particles, const Comm& comm);
-  /// Atoms that every rank has already, numbered in their order and dealt evenly.
+  /// Atoms that are already replicated, numbered in their order and distributed evenly.
   AllAtoms(const Box& box, const std::vector<std::array<double, 3>>& positions, const Comm& comm);
   int count() const { return static_cast<int>(tag.size()); }
   /// Shortest vector from a to b over all images; a and b are positions.
@@ -28,12 +28,12 @@ struct AllAtoms {
 };
 
 /// Which atoms form the submatrix of each own atom, and the covalent bonds of all atoms. Both are kept by tag from one
-/// choice to the next, so that a new order of atoms changes nothing.
+/// choice to the next, so that reordering atoms changes nothing.
 class Regions {
  public:
-  using Lists = std::vector<std::vector<int>>;  ///< of own atoms: block numbers, ascending
+  using Lists = std::vector<std::vector<int>>;  ///< of own atoms: block indices, ascending
 
-  /// Collective. Whether no atom moved by half of `skin` since the last choice and every rank has the same atoms.
+  /// Collective. True if no atom moved by half of `skin` since the last choice and every rank has the same atoms.
   bool hold(const AllAtoms& atoms, double skin, const Comm& comm) const;
   /// Makes bonds of pairs within `length` (Å).
   void connect(const AllAtoms& atoms, double length);

@@ -52,7 +52,7 @@ struct Couplings {
     half_width = (t1 + t2) / (1.0 - q);
   }
   int reach() const { return 2 * static_cast<int>(decay.size()) - 1; }
-  /// Of an atom of even or odd index and the one `distance` (odd) bonds ahead.
+  /// Coupling of an atom of even or odd index to the one `distance` (odd) bonds ahead.
   double at(bool even, int distance) const {
     const bool strong = even == (distance > 0);
     return (strong ? t1 : t2) * decay[static_cast<std::size_t>((std::abs(distance) - 1) / 2)];

@@ -65,8 +65,8 @@ std::vector<AtomPair> all_pairs(std::vector<AtomPair> own, const FileRanks& rank
 }
 
 #ifdef CAMBIUM_HAVE_METIS
-/// What a weight is multiplied by before it is rounded: six digits, since sums on different numbers of ranks differ in
-/// the last ones; fewer where METIS could not hold the sum of all.
+/// Factor by which weights are multiplied before rounding: six digits, because sums on different numbers of ranks
+/// differ in the last ones; fewer if METIS could not hold the sum of all.
 double weight_scale(const std::vector<AtomPair>& pairs) {
   constexpr double digits = 1e6, most = 1 << 29;
   double largest = 0.0, sum = 0.0;

@@ -11,8 +11,8 @@ namespace cambium::submatrix {
 
 namespace {
 
-/// A file of a symmetric matrix holds one triangle. Whether both of an element and its mirror image were meant to be
-/// added up, no rule says.
+/// A file of a symmetric matrix holds one triangle. If it has both an element and its mirror image, it is not defined
+/// whether they should be summed.
 void require_one_of_each_pair(const std::string& path, const std::vector<LatticeEntry>& entries) {
   auto lower = entries;
   for (auto& entry : lower)

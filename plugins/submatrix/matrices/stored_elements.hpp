@@ -15,21 +15,22 @@ enum class Triangle {
   as_found  ///< one, if there are elements on one side of the diagonal only
 };
 
-/// Elements as they stand in a file, on each rank those of its part of the file.
+/// Elements as stored in a file, on each rank those of its part of the file.
 struct StoredElements {
   std::string path;  ///< with the group of an HDF5 file
-  int rows = 0;      ///< of the whole matrix, the same on all ranks
+  int rows = 0;      ///< of the full matrix, the same on all ranks
   std::vector<LatticeEntry> entries;
   Triangle triangle = Triangle::both;
-  bool sums = false;                    ///< elements of one place are added up; elsewhere they are an error
+  bool sums = false;                    ///< duplicate elements are summed; otherwise they are an error
   bool complex = false;                 ///< the file has imaginary parts
   bool conjugate = true;                ///< of the triangle that is not stored
   double electrons = 0.0;               ///< 0 where the file does not know
-  std::vector<std::string> notes = {};  ///< what the log should say
+  std::vector<std::string> notes = {};  ///< for the log
 };
 
-/// Both triangles of a matrix. `stored` holds every element whose row or whose column is one of some rows (all, or
-/// those of this rank); of these rows and columns the result is complete. InputError where a place is there twice.
+/// Completes both triangles of a matrix. `stored` holds every element whose row or whose column is one of some rows
+/// (all, or those of this rank); of these rows and columns the result is complete. InputError if an element occurs
+/// twice.
 void complete(StoredElements& stored);
 
 /// Collective. A row or two without elements are possible, most of them are not: no memory is taken for what a wrong
@@ -46,7 +47,7 @@ struct TextPart {
   std::int64_t elements_before = 0;  ///< lines in the parts of lower ranks that are neither blank nor a remark (%)
 };
 
-/// Collective. Part of the lines behind `head`; the lines stand at its begin.
+/// Collective. This rank's part of the lines after `head`; `lines` is positioned at its begin.
 TextPart part_of(io::TextLines& lines, io::TextLines::Mark head, const FileRanks& ranks);
 
 /// The next line of the part; false at its end.

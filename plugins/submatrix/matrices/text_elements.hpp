@@ -23,13 +23,13 @@ struct Place {
 };
 Place place_in(io::TextLines& lines, std::string_view row, std::string_view column, int rows);
 
-/// In the order of cells, rows and columns; elements of one place become their sum.
+/// Sorts by cell, row and column, and sums duplicate elements.
 void sum_duplicates(std::vector<LatticeEntry>& entries);
 
-/// The first element (in the order of cells, rows and columns) of a place that has two, or none.
+/// First element (in the order of cells, rows and columns) that has a duplicate, if any.
 std::optional<LatticeEntry> first_duplicate(std::vector<LatticeEntry> entries);
 
-/// Elements of one triangle give the other one, with or without the opposite sign of imaginary parts.
+/// Adds the mirror images of elements of one triangle, with or without the opposite sign of imaginary parts.
 void add_mirrored(std::vector<LatticeEntry>& entries, bool conjugate = true);
 
 }  // namespace cambium::submatrix

@@ -33,7 +33,7 @@ static std::vector<double> numbers_of(const train::Sample& sample, const char* f
 
 namespace {
 
-/// Mean and deviation of numbers that come in rows.
+/// Mean and standard deviation of values that come in rows.
 struct Statistics {
   std::vector<double> sum, square;
   double rows = 0.0;
@@ -127,7 +127,7 @@ std::vector<train::TermInfo> LocalLevels::metrics() const {
   return out;
 }
 
-/// Targets of a sample's outputs, in scaled numbers.
+/// Scaled targets of a sample's outputs.
 struct LocalLevels::Target {
   std::vector<double> energy;
   double level[2];

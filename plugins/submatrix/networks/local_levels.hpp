@@ -9,9 +9,9 @@
 
 namespace cambium::submatrix {
 
-/// Levels of a Hamiltonian from its local spectra. One fully connected network takes the moments of each block column
-/// (SpectraSet) to three numbers; the first is the column's band energy, the means of the others over all columns are
-/// the highest occupied and the lowest empty level, so that any number of columns will do. The loss is the mean squared
+/// Predicts levels of a Hamiltonian from its local spectra. One fully connected network maps the moments of each block
+/// column (SpectraSet) to three outputs; the first is the column's band energy, the means of the others over all
+/// columns are the highest occupied and the lowest empty level, for any number of columns. The loss is the mean squared
 /// error of the scaled band energies plus that of the scaled levels; float64.
 class LocalLevels : public train::Network {
  public:
@@ -43,7 +43,7 @@ class LocalLevels : public train::Network {
   const Window& window() const { return window_; }
   int functions() const { return functions_; }
   int moments() const { return static_cast<int>(moment_mean_.size()); }
-  /// Block columns (moments of each) to band energies; the sums of their shares of the two levels are added to
+  /// Maps block columns (moments of each) to band energies; adds the sums of their contributions to the two levels to
   /// `levels`. Hartree.
   std::vector<double> predict(const std::vector<double>& moments, std::span<const TensorRef> weights,
                               double levels[2]) const;

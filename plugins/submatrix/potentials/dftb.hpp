@@ -24,9 +24,9 @@ class Dftb : public Potential, public Checked {
   Dftb(const Params& params, Context& context) : params_(params) { (void)context; }
 
   void bind(std::span<const Species> species) override;
-  void examine(Check& check) override;  ///< says what an atom's forces take: much more than a classical potential's
-  /// Of the neighbour list, which is not used: all atoms are gathered. Short, so that small cells can be divided, but
-  /// long enough to see whether atoms have neighbours at all.
+  void examine(Check& check) override;  ///< reports the cost per atom: much more than a classical potential's
+  /// Cut-off of the neighbour list, which is not used: all atoms are gathered. Short, so that small cells can be
+  /// decomposed, but long enough to detect isolated atoms.
   double cutoff() const override { return 3.5; }
   bool needs_periodic_cell() const override { return params_.periodic; }
   void compute(const Particles&, const NeighborList&, GhostExchange&, const ForceRequest&, ForceOutput&,

@@ -87,7 +87,7 @@ MatrixSystem TightBinding::hamiltonian() const {
   return out;
 }
 
-/// Force on each own atom from its own column of D, and its share of the virial.
+/// Force on each own atom from its own column of D, and its contribution to the virial.
 void TightBinding::band_forces(double* force, double* virial) const {
   const int first = bonds_.empty() ? 0 : block_[0];
   double block[16], gradient[48];

@@ -72,7 +72,7 @@ class TightBinding : public Potential, public Checked {
   TightBinding(const Params& params, Context& context) : params_(params) { (void)context; }
 
   void bind(std::span<const Species> species) override;
-  void examine(Check& check) override;  ///< says what an atom's forces take: much more than a classical potential's
+  void examine(Check& check) override;  ///< reports the cost per atom: much more than a classical potential's
   double cutoff() const override { return model_->cutoff; }
   void compute(const Particles&, const NeighborList&, GhostExchange&, const ForceRequest&, ForceOutput&,
                Context&) override;
@@ -80,7 +80,7 @@ class TightBinding : public Potential, public Checked {
   std::vector<Citation> citations() const override;
 
   const DensityResult* last() const { return last_ ? &*last_ : nullptr; }
-  /// For own atoms: block numbers of the atoms of their submatrices; and how often they were chosen.
+  /// For own atoms: block indices of the atoms of their submatrices; and how often these were chosen.
   const Regions::Lists& regions() const { return region_; }
   int choices() const { return choices_; }
 
@@ -110,7 +110,7 @@ class TightBinding : public Potential, public Checked {
   std::vector<int> block_;                ///< of each particle row, ghosts included
   std::vector<std::vector<Bond>> bonds_;  ///< of own atoms, by block number
   Regions chosen_;
-  Regions::Lists region_;  ///< of own atoms: block numbers, ascending
+  Regions::Lists region_;  ///< of own atoms: block indices, ascending
   BondGraph graph_;
   int choices_ = 0;
   std::optional<double> mu_;     ///< zero temperature, submatrices: since the last choice

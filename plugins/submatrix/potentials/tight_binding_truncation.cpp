@@ -14,7 +14,7 @@ namespace cambium::submatrix {
 namespace {
 
 constexpr double skin_of_eps =
-    0.5;  ///< bond orders down to this share of eps belong to a submatrix: they may grow until the next choice
+    0.5;  ///< bond orders down to this fraction of eps belong to a submatrix: they may grow until the next choice
 constexpr int first_hops = 4, more_hops = 2;
 constexpr int most_krylov_blocks = 300;
 

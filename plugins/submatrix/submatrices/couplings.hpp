@@ -6,12 +6,12 @@
 
 namespace cambium::submatrix {
 
-/// Norms of the blocks of the Hamiltonian, which say from which rows one gets to which.
+/// Norms of the blocks of the Hamiltonian: the strength of the coupling between rows.
 class Couplings {
  public:
   Couplings(const DensityJob& job, const SubmatrixPatterns& patterns) : job_(job), patterns_(patterns) {}
 
-  /// Collective: takes them from the matrix of the patterns, unless submatrices are given by something else than eps.
+  /// Collective: takes norms from the matrix of the patterns, unless submatrices are not determined by eps.
   void note();
   bool known() const { return norms_.has_value(); }
   /// Collective: those of some columns (ascending), one row for each block.

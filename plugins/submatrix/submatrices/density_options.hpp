@@ -13,8 +13,8 @@
 
 namespace cambium::submatrix {
 
-/// Where the overlap enters: H is made orthogonal as a whole, S^-1/2 H S^-1/2, or each submatrix of H and S is solved
-/// as it is.
+/// Treatment of the overlap: H is orthogonalised globally, S^-1/2 H S^-1/2, or each submatrix of H and S is solved as a
+/// generalised eigenproblem.
 enum class Form { orthogonal, local };
 
 struct RootResult;
@@ -43,7 +43,7 @@ struct DensityOptions {
   bool orthogonal = false;        ///< S is the identity
   Form form =
       Form::orthogonal;  ///< local: eps is the norm below which blocks of both H and S are outside, solver diagonalise
-  GroupOptions groups;   ///< block columns that share a submatrix
+  GroupOptions groups;   ///< block columns with a common submatrix
   double kt = 0.0;       ///< electronic temperature (Hartree)
   std::optional<double> mu;      ///< Hartree; canonical without
   double electrons = 0.0;        ///< canonical: wanted number
@@ -51,7 +51,7 @@ struct DensityOptions {
   bool energy_weighted = false;  ///< also W
   /// Solver of the caller's own instead of the one named by `solver`; may be empty.
   std::function<std::unique_ptr<ColumnSolver>(const KrylovOptions&)> make_solver;
-  std::optional<double> mu_guess;  ///< Hartree; where to solve first, instead of asking a few columns
+  std::optional<double> mu_guess;  ///< Hartree; where to solve first, instead of sampling a few columns
   /// Without mu: well inside the gap that all columns show, whose number of electrons is only about the wanted one:
   /// truncation brings charge.
   bool mid_gap = false;
@@ -66,16 +66,16 @@ struct DensityOptions {
 struct ErrorEstimate {
   double electron_defect = 0.0;  ///< N - wanted number (canonical)
   double idempotency = 0.0;      ///< |D D - D|_F of the sampled block columns (orthogonal basis), per column
-  /// Truncation error, per atom (Hartree): the exact E - T S - mu N at this mu, less the computed one, lies in 95 of
-  /// 100 cases within `margin` of `energy_change`. Both spins, as E.
+  /// Truncation error, per atom (Hartree): the exact E - T S - mu N at this mu minus the computed one is within
+  /// `margin` of `energy_change` in 95 of 100 cases. Both spins, as E.
   double energy_change = 0.0;
   double margin = 0.0;
   double sampling = 0.0;         ///< the part of the margin that comes from having drawn only some submatrices
   double electron_change = 0.0;  ///< of N at this mu, per atom
-  double by_eps = 0.0;           ///< size of what eps / 10 changes, per atom
-  double beyond = 0.0;  ///< size of what rows beyond change, to which D reaches and where no eps finds blocks; per atom
-  int grown = 0;        ///< drawn submatrices to which such rows belong
-  int submatrices = 0;  ///< drawn
+  double by_eps = 0.0;           ///< size of the change by eps / 10, per atom
+  double beyond = 0.0;    ///< size of the change by rows to which D reaches and where no eps finds blocks, per atom
+  int grown = 0;          ///< drawn submatrices to which such rows belong
+  int submatrices = 0;    ///< drawn
   bool complete = false;  ///< all of them were
   bool alike = false;     ///< all that were drawn gave the same
   double cost = 0.0;      ///< operations of the estimate over those of all submatrices of the run
@@ -119,7 +119,7 @@ struct DensityResult {
   double energy = 0.0;     ///< band energy 2 Tr(D H), Hartree
   double electrons = 0.0;  ///< 2 Tr(D S)
   std::array<double, 2> channel_energy{}, channel_electrons{},
-      channel_entropy{};      ///< shares of the channels of the system
+      channel_entropy{};      ///< contributions of the channels of the system
   double entropy_term = 0.0;  ///< -T S of the electrons, Hartree (0 for kt = 0)
   double mu = 0.0;
   double gap_low = 0.0, gap_high = 0.0;  ///< states around mu that hold at least half an electron

@@ -1,7 +1,7 @@
 #pragma once
-// Columns of matrices that end before what is computed from them does. Where a matrix falls off, its blocks below eps
-// say where a submatrix may end. Where it ends before its blocks are that small, eps leaves nothing out and says
-// nothing.
+// Columns of matrices that end before the function computed from them does. If a matrix decays, its blocks below eps
+// determine where a submatrix may end. If it ends before its blocks are that small, eps truncates nothing and gives no
+// criterion.
 #include <memory>
 #include <vector>
 
@@ -11,9 +11,9 @@ namespace cambium::submatrix {
 
 /// Hops by which a submatrix is widened in the first round of solving and widening; one more in each that follows.
 inline constexpr int first_hops = 3;
-/// Rounds after which nothing is widened any more.
+/// Maximum number of rounds of widening.
 inline constexpr int most_rounds = 40;
-/// No submatrix is widened beyond so many functions.
+/// Largest number of functions to which a submatrix is widened.
 inline constexpr int most_functions = 6000;
 
 /// Ascending, each once.
@@ -28,8 +28,8 @@ double least_kept(const BlockColumn& c, int column, double eps);
 /// Truncated part of a column that eps ends: no function takes enough across its edge.
 inline constexpr double ended_by_eps = 1e100;
 
-/// True if a column may end too early. Where more is left out than one block of norm eps, eps says where its submatrix
-/// ends, unless no block comes near eps from above: then it lies between blocks of two kinds.
+/// True if a column may end too early. If more is truncated than one block of norm eps, eps determines the edge of its
+/// submatrix, unless no block is close to eps from above: then eps is between blocks of two kinds.
 inline bool may_end(double left_out, double least_kept, double eps) {
   return left_out <= eps * eps || least_kept >= 10.0 * eps;
 }
@@ -39,12 +39,12 @@ inline bool may_end(double left_out, double least_kept, double eps) {
 inline bool ends(double left_out, double across) { return across > 1e6 * left_out; }
 
 /// The sum over rows r inside and o outside of a submatrix of |F_r|^2 |A_or|^2, with `norms` those of the blocks of F.
-/// Of A (`coupling`: its norms, one row for each block) blocks below eps do not count. `inside`: zeros, one for each
+/// Blocks of A (`coupling`: its norms, one row for each block) below eps do not count. `inside`: zeros, one for each
 /// block of the matrix.
 double squares_across(const PrincipalIndex& index, const std::vector<double>& norms, const ColumnSet& coupling,
                       double eps, std::vector<char>& inside);
 
-/// The norms of the blocks of own columns, as a matrix of one row for each block, so that ranks can ask for them.
+/// Norms of the blocks of own columns, as a matrix of one row for each block, so that ranks can fetch them.
 BlockColumns norms_of(const BlockColumns& matrix, const std::shared_ptr<const BlockLayout>& blocks);
 std::shared_ptr<const BlockLayout> layout_of_blocks(const BlockLayout& layout);
 

@@ -27,7 +27,7 @@ Lowest agree(Lowest mine, const Comm& comm) {
   return out;
 }
 
-/// S is far from singular, but what is left out of it is not small beside its eigenvalues.
+/// Warning: S is far from singular, but its truncated blocks are not small compared with its eigenvalues.
 std::string coarse(std::string_view key, double eps) {
   return fmt::format("{} {:g} leaves blocks out of S that are not small beside its smallest eigenvalues", key, eps);
 }
@@ -58,7 +58,8 @@ double judge_overlap(double smallest, int column, std::string_view key, double e
 
 double judge_whole_overlap(const BlockColumns& overlap, const RootResult* root, double seen, const ColumnRanges& ranges,
                            const DensityOptions& options, Context& context) {
-  // S^-1/2 takes away what makes such a search slow; without it there is the cost of many submatrices to hide behind.
+  // S^-1/2 preconditions the search, which is slow otherwise; but without it the cost is hidden by that of many
+  // submatrices.
   constexpr int most_with_root = 60, most_without = 300;
   const bool projects = root && root->left_out;
   const std::string_view key = root ? "eps_filter_overlap" : "eps_filter";
@@ -120,7 +121,7 @@ class RootColumns {
   std::int64_t& bytes_;
   double& flops_;
   std::vector<std::vector<int>> rows_;  ///< of the submatrices of own columns, ascending
-  std::vector<double> left_;            ///< squares of what eps leaves out of own columns
+  std::vector<double> left_;            ///< squared norms of what eps truncates from own columns
   std::optional<BlockColumns> norms_;   ///< of the blocks of S, one row for each
   std::optional<BlockColumns> z_, left_out_;
   Lowest lowest_{1e300, 0};

@@ -21,7 +21,7 @@ struct RootResult {
   double flops = 0.0;      ///< of this rank
 };
 
-/// The smallest eigenvalue of S for which S^-1/2 is trusted, and that below which it is not taken any more.
+/// Smallest eigenvalue of S for which S^-1/2 is trusted, and that below which it is refused.
 inline constexpr double soft_overlap = 1e-4, singular_overlap = 1e-6;
 
 /// Collective: the inverse square root of a symmetric positive definite matrix by the submatrix method, own columns.
@@ -31,20 +31,20 @@ inline constexpr double soft_overlap = 1e-4, singular_overlap = 1e-6;
 RootResult inverse_root(const BlockColumns& overlap, const ColumnRanges& ranges, double eps, double threshold,
                         ColumnSolver& solver, const Comm& comm, std::int64_t& bytes, double& flops);
 
-/// Collective. What a nearly singular S means for a result without `overlap_threshold`: InputError where its smallest
+/// Collective. Checks S for near singularity, for a result without `overlap_threshold`: InputError if its smallest
 /// eigenvalue on any rank, near block `column`, is below `singular_overlap`, a warning below `soft_overlap`, and
-/// another one below ten times the threshold `eps` of its blocks, which the deck calls `key`. Returns it.
+/// another one below ten times the threshold `eps` of its blocks, which the deck calls `key`. Returns the eigenvalue.
 double judge_overlap(double smallest, int column, std::string_view key, double eps, const Comm& comm, Log& log);
 
-/// Collective. The same for the smallest eigenvalue of S as a whole, which its submatrices may not see: where functions
-/// overlap from molecule to molecule, no few of them are nearly dependent, all together are. `seen`: the smallest
-/// eigenvalue of a submatrix, as judge_overlap() returned it. With a threshold what is `left_out` does not count, and
-/// what the threshold should have found does. Returns the smaller of the two.
+/// Collective. The same for the smallest eigenvalue of the entire S, which its submatrices may miss: if functions
+/// overlap from molecule to molecule, all together may be nearly dependent, although no few of them are. `seen`: the
+/// smallest eigenvalue of a submatrix, as judge_overlap() returned it. With a threshold, states in `left_out` do not
+/// count, but those that the threshold should have removed do. Returns the smaller of the two.
 double judge_whole_overlap(const BlockColumns& overlap, const RootResult* root, double seen, const ColumnRanges& ranges,
                            const DensityOptions& options, Context& context);
 
-/// Collective: the same as density_matrix() takes it, with its choice of solver and precision (`options.eps_overlap`).
-/// Judged by judge_overlap() (without threshold) and judge_whole_overlap(). Section "overlap" of context.timing.
+/// Collective: the same with the solver and precision of density_matrix() (`options.eps_overlap`). Checked by
+/// judge_overlap() (without threshold) and judge_whole_overlap(). Section "overlap" of context.timing.
 RootResult overlap_root(const MatrixSystem& system, const DensityOptions& options, Context& context);
 
 }  // namespace cambium::submatrix

@@ -117,7 +117,7 @@ void Reach::judge_rows(Growing& g, const PrincipalIndex& index, const std::vecto
       largest = std::max(largest, value);
     };
     raise(row, std::max(g.pattern.count(row) ? g.pattern.at(row) : 0.0, back));
-    // Where D vanishes by symmetry, as between atoms of one kind in a chain of two, its path still goes through.
+    // If D vanishes by symmetry, as between atoms of one kind in a chain of two, paths still pass through this row.
     for (std::size_t e = 0; e < c.rows.size() && most > 0.0; ++e)
       if (contains(g.rows, c.rows[e])) raise(c.rows[e], back * c.norms[e] * c.norms[e] / (most * most));
     if (back >= reach.eps) g.front.emplace_back(row, norms[p]);

@@ -8,7 +8,7 @@
 
 namespace cambium::submatrix {
 
-/// A submatrix whose rows are being looked for.
+/// A submatrix that is still growing.
 struct Growing {
   int column = 0;
   std::vector<int> rows;  ///< ascending
@@ -19,29 +19,29 @@ struct Growing {
   bool at_limit = false;  ///< has as many functions as a submatrix may have, and D reaches further
 };
 
-/// When a row to which D reaches belongs to a submatrix: where |D_r|^2 times its strongest coupling is share * eps or
-/// more.
+/// Criterion for the rows of a submatrix to which D reaches: |D_r|^2 times the strongest coupling of the row is at
+/// least share * eps.
 struct ReachOptions {
   double eps;
   double share;
 };
-/// A tenth of what eps leaves out of matrices that fall off slowly.
+/// A tenth of the truncation by eps in matrices that decay slowly.
 inline constexpr double share_of_estimate = 0.001;
 
 /// Mean level above mu less mean level below, hartree: the energy of an excitation. Where all levels are on one side,
 /// their root mean square. Of the levels of `spectrum` with their weights; `size`, if given, becomes the latter.
 double excitation(const Spectrum& spectrum, double mu, double* size = nullptr);
 
-/// How far D reaches from a block column, and which rows belong to its submatrix because of that. Blocks of the
-/// orthogonalised Hamiltonian say which rows a block column needs only where they fall off as slowly as D does. A
-/// Hamiltonian of neighbours alone ends before D has fallen off at all, and no eps changes that.
+/// Reach of D from a block column, and the rows that belong to its submatrix because of that. Blocks of the
+/// orthogonalised Hamiltonian determine the rows of a block column only if they decay as slowly as D does. A
+/// nearest-neighbour Hamiltonian ends before D has decayed at all, and no eps changes that.
 class Reach {
  public:
   Reach(const DensityJob& job, const SubmatrixPatterns& patterns, const SolverChoice& solvers,
         const Couplings& couplings)
       : job_(job), patterns_(patterns), solvers_(solvers), couplings_(couplings) {}
 
-  /// True if some column of the input may end before D does: then H' D counts beside D.
+  /// True if some column of the input may end before D does: then H' D is used in addition to D.
   bool matrices_end() const { return matrices_end_; }
   void set_matrices_end(bool end) { matrices_end_ = end; }
 
@@ -66,10 +66,10 @@ class Reach {
   /// The rows that belong to a solved submatrix, and those among them from which it may have to grow.
   void judge_rows(Growing& g, const PrincipalIndex& index, const std::vector<double>& norms, const ColumnSet& coupling,
                   const ReachOptions& reach) const;
-  /// One hop from the front of a growing submatrix. The estimate of D beyond is that inside times the share of the
+  /// Extends a growing submatrix by one hop from its front. D beyond is estimated as D inside times the relative
   /// coupling.
   void hop(Growing& g, const ColumnSet& coupling, const ReachOptions& reach) const;
-  /// Collective: lets the submatrices of `growing` grow until D inside says that no row is missing at `eps`.
+  /// Collective: grows the submatrices of `growing` until D inside indicates that no row is missing at `eps`.
   void let_grow(std::vector<Growing>& growing, const ReachOptions& reach);
 
  private:
@@ -82,7 +82,7 @@ class Reach {
   const SolverChoice& solvers_;
   const Couplings& couplings_;
   bool matrices_end_ = false;
-  std::vector<char> inside_;  ///< blocks of the submatrix that is looked at
+  std::vector<char> inside_;  ///< blocks of the current submatrix
 };
 
 }  // namespace cambium::submatrix

@@ -22,7 +22,7 @@ double local(double n, double width) { return 8.0 * n * n * n + 200.0 * n * n + 
 
 double iteration(double n, double) { return 18.0 * n * n * n; }
 
-/// About as many Krylov blocks as a tolerance asks for.
+/// Approximate number of Krylov blocks that a tolerance requires.
 double expected_blocks(double tolerance) { return std::max(6.0, -9.0 * std::log10(tolerance) - 10.0); }
 
 /// Orthogonalisation and the projected problem grow with the

@@ -7,8 +7,8 @@
 
 namespace cambium::submatrix {
 
-/// One submatrix for each block column. A predictor looks at own columns one by one, and a solver of the caller's own
-/// may: there owners solve.
+/// One submatrix for each block column. A predictor evaluates own columns one by one, and the caller's own solver may:
+/// then owners solve.
 void SubmatrixPatterns::deal_columns(int krylov_blocks) {
   const auto& [system, options, context, result] = job_;
   std::vector<double> cost;

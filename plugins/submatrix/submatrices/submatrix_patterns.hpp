@@ -8,27 +8,27 @@
 
 namespace cambium::submatrix {
 
-/// Which submatrices there are: the block columns that share one, the rows that belong to each, and the blocks that
-/// this rank needs of other ranks.
+/// Set of submatrices: the block columns of each, the rows that belong to it, and the blocks that this rank needs from
+/// other ranks.
 class SubmatrixPatterns {
  public:
   explicit SubmatrixPatterns(const DensityJob& job) : job_(job) {}
 
-  /// The orthogonalised Hamiltonian. In the local form: of H and S whichever block is larger. Its norms are the
-  /// pattern as long as nothing is widened.
+  /// The orthogonalised Hamiltonian. In the local form: of H and S whichever block is larger. Its norms are the pattern
+  /// until rows are added by widening.
   void set_matrix(BlockColumns matrix) { matrix_ = std::move(matrix); }
   const BlockColumns& matrix() const { return *matrix_; }
   /// One row for each block: the largest eps at which a row belongs to the submatrix of a column.
   void widen(BlockColumns reach) { widened_ = std::move(reach); }
   bool widened() const { return widened_.has_value(); }
-  /// The matrix whose norms say which rows belong to a column.
+  /// The matrix whose norms determine the rows of a column.
   const BlockColumns& rows() const { return widened_ ? *widened_ : *matrix_; }
 
-  /// Collective: who shares a submatrix with whom, and who solves which. `krylov_blocks`: see submatrix_cost().
+  /// Collective: groups columns into submatrices and assigns these to ranks. `krylov_blocks`: see submatrix_cost().
   void choose(int krylov_blocks);
   /// Collective: the same submatrices with the rows that now belong to them.
   void keep_groups();
-  /// Collective: gets what the submatrices of this rank need, and those of the columns `tried` that it owns; of the
+  /// Collective: fetches what the submatrices of this rank need, and those of the columns `tried` that it owns; of the
   /// submatrices `drawn` with the rows of any eps.
   void fetch(const std::vector<int>& tried, const StratifiedSample& drawn);
   const std::vector<std::vector<int>>& groups() const { return groups_; }  ///< that this rank solves
@@ -36,7 +36,7 @@ class SubmatrixPatterns {
   bool moved() const { return moved_; }
   /// All blocks of the columns of groups().
   const ColumnSet& group_columns() const { return *group_columns_; }
-  /// For the matrix (local form: of H) the columns of what fetch() got; of S in the local form.
+  /// Columns that fetch() got of the matrix (local form: of H), and of S in the local form.
   const ColumnSet& columns() const { return *columns_; }
   const std::optional<ColumnSet>& overlap() const { return overlap_; }
 

@@ -142,9 +142,9 @@ std::vector<double> Widening::exchanged_rows(const std::vector<Growing>& growing
   return in;
 }
 
-/// Collective: adds the rows of `growing` to the pattern. Unless `last` none leaves it, so that widening ends; then the
-/// pattern is that of H and of the rows to which D reaches, down to a tenth of eps, for the submatrices that judge the
-/// result. False when on no rank one was new.
+/// Collective: adds the rows of `growing` to the pattern. Unless `last`, no row is removed, so that widening ends; with
+/// it, the pattern is that of H and of the rows to which D reaches, down to a tenth of eps, for the submatrices that
+/// evaluate the result. False if no rank has a new row.
 bool Widening::merge(const std::vector<Growing>& growing, bool last) {
   const BlockColumns& before = last ? patterns_.matrix() : patterns_.rows();
   std::map<int, std::map<int, double>> rows;

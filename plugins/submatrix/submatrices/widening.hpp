@@ -9,24 +9,23 @@ namespace cambium::submatrix {
 /// For the columns of each own submatrix the norms of the blocks of D, see Reach::norms().
 using DensityNorms = std::vector<std::vector<std::vector<double>>>;
 
-/// Gives block columns of Hamiltonians of neighbours the rows to which D reaches. Where H and S fall off, blocks below
-/// eps say where a submatrix may end. Where they end before anything is that small, eps leaves nothing out and says
-/// nothing: then the pattern is taken from powers of H, as far as D goes. Rounds of solving and widening follow each
-/// other.
+/// Adds to block columns of nearest-neighbour Hamiltonians the rows to which D reaches. If H and S decay, blocks below
+/// eps determine where a submatrix may end. If they end before anything is that small, eps truncates nothing and gives
+/// no criterion: then the pattern is taken from powers of H, as far as D goes. Solving and widening alternate.
 class Widening {
  public:
   Widening(const DensityJob& job, SubmatrixPatterns& patterns, Reach& reach, Couplings& couplings)
       : job_(job), patterns_(patterns), reach_(reach), couplings_(couplings) {}
 
-  /// Collective: looks once what eps leaves out of the matrices, and notes whether any column on any rank may end
-  /// before D does.
+  /// Collective: computes once what eps truncates from the matrices, and whether any column on any rank may end before
+  /// D does.
   void look();
-  /// True if nothing will change any more.
+  /// True if the patterns are final.
   bool done() const { return trimmed_ || !reach_.matrices_end(); }
   /// Collective: one round, with D of the patterns as they are. Each column adds rows as far as D is likely to reach;
-  /// when there is none to add, those to which it does not reach leave again. False when nothing was done.
+  /// when there is none to add, those that it does not reach are removed. False when nothing was done.
   bool widen(int round, const DensityNorms& density);
-  /// True if the patterns have been cut to the rows to which D reaches.
+  /// True if the patterns have been trimmed to the rows to which D reaches.
   bool trimmed() const { return trimmed_; }
   /// Block columns of all ranks that were widened, and those that would need more rows than a submatrix may have.
   int widened() const { return widened_; }
@@ -41,7 +40,7 @@ class Widening {
   SubmatrixPatterns& patterns_;
   Reach& reach_;
   Couplings& couplings_;
-  /// Blocks of one row, diagonal: what eps leaves out of the input, squared.
+  /// Blocks of one row, diagonal: squared norm of what eps truncates from the input.
   std::optional<BlockColumns> left_out_;
   int widened_ = 0, at_limit_ = 0;
   bool trimmed_ = false;  ///< patterns were widened, and are as they stay

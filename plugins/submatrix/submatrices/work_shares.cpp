@@ -37,7 +37,8 @@ WorkShares work_shares(std::span<const double> cost, const ColumnRanges& owned, 
   if (out.owned >= good_efficiency) return out;
   const double all = std::accumulate(loads.begin(), loads.end(), 0.0);
   const auto middle = middles(cost, std::accumulate(loads.begin(), loads.begin() + comm.rank(), 0.0));
-  // Rank r begins with the first column whose middle lies beyond r / ranks of all: as many columns come before it.
+  // Rank r begins with the first column whose midpoint is beyond r / ranks of the total: this counts the columns before
+  // it.
   for (std::size_t k = 0; k < middle.size(); ++k) {
     const auto home = std::min(ranks - 1, static_cast<std::size_t>(middle[k] / all * static_cast<double>(ranks)));
     dealt[home] += cost[k];

@@ -6,15 +6,15 @@
 
 namespace cambium::submatrix {
 
-/// Who solves the submatrices of which block columns, which need not be who owns the columns: ranges of columns are
-/// owned before the submatrices are known.
+/// Assignment of block columns to the ranks that solve their submatrices, which need not be their owners: ranges of
+/// columns are owned before the submatrices are known.
 struct WorkShares {
   ColumnRanges ranges;
   double owned = 1.0;  ///< efficiency by cost where owners solve: mean of the ranks over the largest
   double dealt = 1.0;  ///< the same of `ranges`
 };
 
-/// A division whose efficiency is no less is left as it is: nothing need be sent then.
+/// Efficiency from which a distribution is not changed, so that nothing is sent.
 inline constexpr double good_efficiency = 0.95;
 
 /// Collective; 16 bytes for each rank are summed. `cost` of own columns, in their order, in any unit. Contiguous ranges

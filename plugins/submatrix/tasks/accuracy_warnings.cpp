@@ -25,7 +25,7 @@ void warn_of_iterations(const DensityOptions& options, const ColumnStatistics& c
                     columns.worst_residual));
 }
 
-/// Where H ends before D does, what is missing lies mostly in rows that no eps finds.
+/// If H ends before D does, most of what is missing is in rows that no eps finds.
 void warn_of_reach(const ErrorEstimate& error, Log& log) {
   if (error.grown == 0 || error.beyond <= error.by_eps) return;
   log.warn(
@@ -36,7 +36,7 @@ void warn_of_reach(const ErrorEstimate& error, Log& log) {
                   error.grown, error.submatrices, 1000.0 * ev_per_hartree * error.beyond));
 }
 
-/// Where D hardly falls off, rows that it reaches were left out.
+/// If D hardly decays, rows that it reaches were left out.
 void warn_of_limit(const ColumnStatistics& columns, Log& log) {
   if (columns.at_limit == 0) return;
   log.warn(

@@ -42,7 +42,7 @@ void DensityTask::Prediction::describe(deck::Describe<Prediction>& d) {
       .def(8.0);
 }
 
-/// What purification does not have.
+/// Error message for keys that purification does not support; empty if there are none.
 static std::string purification_problem(const DensityTask::Params& p) {
   if (p.method != DensityTask::Method::purification) {
     if (p.polynomial || p.threshold)
@@ -229,7 +229,7 @@ void DensityTask::check(Context& context) {
   for (const auto& line : describe_system(system, options(system), context.comm)) context.log.info(line);
 }
 
-/// Small matrices are solved; of larger ones only the numbers are looked at.
+/// Small systems are solved; of larger ones only keys and the number of electrons are checked.
 void DensityTask::examine(Check& check) {
   for (const auto& name : params_.output) {
     const bool matrix = name == "density" || name == "energy_density";  // by spin where the matrices have two

@@ -56,7 +56,7 @@ class DensityTask : public Task, public Checked {
 
  private:
   DensityOptions options(const MatrixSystem& system) const;
-  /// Evaluates, writes files_ and results_, and returns what to say of it.
+  /// Evaluates, writes files_ and results_, and returns the lines of the summary.
   std::vector<std::string> evaluate(const MatrixSystem& system, Context& context);
 
   Params params_;

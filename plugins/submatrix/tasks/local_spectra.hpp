@@ -11,8 +11,8 @@
 
 namespace cambium::submatrix {
 
-/// The stage that makes what local_levels learns from: each Hamiltonian is diagonalised as a whole, on one rank; ranks
-/// take turns.
+/// Stage that computes the training data of local_levels: each Hamiltonian is fully diagonalised on one rank;
+/// Hamiltonians are distributed round-robin.
 class LocalSpectra : public Task, public Checked {
  public:
   struct Set {

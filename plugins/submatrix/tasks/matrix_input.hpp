@@ -10,7 +10,7 @@
 
 namespace cambium::submatrix {
 
-/// Where Hamiltonian and overlap come from.
+/// Source of Hamiltonian and overlap.
 struct MatrixInput {
   std::string file;                  ///< HDF5 with both, or
   std::string hamiltonian, overlap;  ///< one file each, of another program

@@ -51,7 +51,7 @@ void warn(const MatrixSystem& system, const DensityOptions& options, const Densi
         result.electrons - options.electrons, options.eps, options.mu ? ", or mu is that of another charge" : ""));
 }
 
-/// How good the model was, and which columns to look at.
+/// Accuracy of the model, and columns to inspect.
 void add_prediction(const PredictionReport& p, double mu, Log& log, std::vector<std::string>& out) {
   out.push_back(fmt::format(
       "prediction       levels {:.6f} and {:.6f} hartree, their middle {:+.4f} eV from mu; {} evaluations of N(mu), {} "

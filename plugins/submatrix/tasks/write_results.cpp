@@ -94,7 +94,7 @@ void write_sizes(const std::string& path, const std::vector<int>& all) {
   io::write_csv(path, {{"block", "", "block column"}, {"dimension", "", "rows of its submatrix"}}, {block, size});
 }
 
-/// Coordinates of all blocks: k-point, column, row, place of the values.
+/// Coordinates of all blocks: k-point, column, row, offset of the values.
 struct WrittenBlocks {
   std::vector<int> point, column, row;
   std::vector<double> value, imaginary;
