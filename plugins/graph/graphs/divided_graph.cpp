@@ -80,7 +80,7 @@ class EdgeSender {
   std::vector<std::int64_t> first_;
 };
 
-/// The sums of A + I that own rows need: their own, and those of the nodes that they hear.
+/// Sets the row sums of A + I needed by own rows: their own, and those of their neighbours.
 void take_sums(Graph& graph, const std::vector<std::int64_t>& first, const Comm& comm) {
   auto& part = *graph.held;
   const sparse::Range own{part.first, part.last};

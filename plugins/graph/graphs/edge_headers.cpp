@@ -140,7 +140,7 @@ namespace {
 
 using Column = EdgeTextKeys::Column;
 
-/// Roles of columns by their names. One source and one target where they say which columns are the nodes.
+/// Roles of columns by their names. One source and one target if these identify the node columns.
 struct Named {
   std::vector<Column> column;
   std::vector<std::size_t> source, target;

@@ -1,4 +1,4 @@
-// Texts of edges: which cells are nodes and weights, and what headers say.
+// Edge lists in text form: interprets cells as nodes and weights, and headers.
 #include "plugins/graph/graphs/edge_text.hpp"
 
 #include <fmt/format.h>
@@ -65,7 +65,7 @@ class EdgeReader {
     }
   }
 
-  /// Where the first line names the columns, what they are.
+  /// Reads the column names if the first line has them.
   bool take_names() {
     const auto cells = lines_.cells();
     if (cells.size() < 2) return false;
@@ -122,7 +122,7 @@ class EdgeReader {
     out_.line.push_back(static_cast<std::int32_t>(lines_.line_number()));
   }
 
-  /// The weight that a dictionary behind the nodes gives.
+  /// Weight from a dictionary after the nodes.
   std::optional<double> of_attributes() const {
     if (!lines_.attributes()) return {};
     bool wrong = false;
@@ -153,7 +153,7 @@ class EdgeReader {
         weight < cells.size() ? std::optional(weight_in(cells[weight])) : of_attributes());
   }
 
-  /// The first line, where it may be counts: whole numbers without anything else.
+  /// The first line if it may be counts: integers only.
   std::optional<FirstLine> first_line() const {
     const auto cells = lines_.cells();
     if (konect_ || lines_.attributes() || cells.size() > 3 || keys_.counts == false) return {};
@@ -261,8 +261,8 @@ class EdgeReader {
     if (counts_lines()) refuse("the first column counts the lines, and the third may be nodes as well as weights");
   }
 
-  /// True if the first column numbers the lines from 0 or 1, and most numbers of the third stand in the second, too,
-  /// which are more than ratings have values: users of whom one item each is held out may have ratings.
+  /// True if the first column numbers the lines from 0 or 1, and most distinct values of the third, more of them than
+  /// rating scales have, also occur in the second. Lists with one held-out item per user may have ratings.
   bool counts_lines() const {
     if (out_.u.front() < 0 || out_.u.front() > 1) return false;
     for (std::int64_t k = 1; k < out_.size(); ++k)
@@ -309,8 +309,9 @@ class EdgeReader {
   std::vector<Column> columns_;  ///< empty: not named
   std::vector<double> last_;     ///< fourth column where nothing names it
   std::optional<Konect> konect_;
-  io::Commas commas_;                          ///< of weights
-  bool thirds_ = false, whole_thirds_ = true;  ///< third cells that nothing names: whether there are, all whole numbers
+  io::Commas commas_;  ///< of weights
+  bool thirds_ = false,
+       whole_thirds_ = true;  ///< unnamed third cells: whether there are any, and all of them are integers
 };
 
 }  // namespace

@@ -81,7 +81,7 @@ ProductSpread<T>::ProductSpread(const Csr<double>& own, const sparse::LayoutKeys
   this->inputs_ = this->outputs_ = rows.size();
 }
 
-/// Ranks with parts of the same rows share them out.
+/// Ranks with parts of the same rows split the rows among them.
 template <class T>
 sparse::Range ProductSpread<T>::counted() const {
   const auto share = product_->share();

@@ -30,7 +30,7 @@ class PairEngine : public LinkEngine {
   LinkGraphPtr graph_;
   std::unique_ptr<Propagation<T>> propagation_;
   bool propagated_ = false;      ///< rows_ are those of this step
-  std::uint64_t looked_at_ = 0;  ///< hash of the table that rows_ come from; 0: of none to be asked about
+  std::uint64_t looked_at_ = 0;  ///< hash of the table of rows_; 0: no scores requested
   std::vector<T> rows_, lengths_, slopes_, back_;
 };
 

@@ -90,7 +90,8 @@ LinkParts nodes_and_edges(const io::File& file) {
 
 using Numbers = std::vector<std::int64_t>;
 
-/// Users, items or nodes: those that lines name, or so many from 0 on; from 1 on where 0 is not named and the last is.
+/// Numbering of users, items or nodes: the IDs that occur, or the given number of IDs from 0; from 1 if the last occurs
+/// and 0 does not.
 Numbering numbering_of(const LinkText& from, std::int64_t said, const std::vector<const Numbers*>& lists,
                        const char* what) {
   Numbers all;

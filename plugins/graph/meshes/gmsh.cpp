@@ -53,7 +53,7 @@ class GmshReader {
     const auto words = io::split(lines_.line());
     return words.empty() ? std::string_view() : words.front();
   }
-  /// The words of the next line, at least so many.
+  /// Words of the next line, which must have at least `count`.
   std::vector<std::string_view> need(std::size_t count, const char* what) {
     std::vector<std::string_view> words;
     do {
@@ -138,7 +138,7 @@ class GmshReader {
         {lines_.real(words[first], "x"), lines_.real(words[first + 1], "y"), lines_.real(words[first + 2], "z")});
   }
 
-  /// $ParametricNodes has coordinates on the geometry behind x, y and z.
+  /// $ParametricNodes has parametric coordinates after x, y and z.
   void read_nodes(const std::string& section) {
     const auto count = whole(need(1, section.c_str())[0], "the number of nodes");
     for (std::int64_t k = 0; k < count; ++k) {

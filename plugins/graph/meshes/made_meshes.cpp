@@ -68,7 +68,7 @@ struct Ring {
   std::int64_t angle(std::int64_t k, std::int64_t other) const { return (2 * k + turned) * other; }
 };
 
-/// Triangles between two rings: the one whose next node comes first goes on.
+/// Triangles between two rings: advances on the ring with the next node in angular order.
 void connect(RawMesh& out, const Ring& in, const Ring& rim) {
   std::int64_t i = 0, o = 0;
   while (i < in.count || o < rim.count) {

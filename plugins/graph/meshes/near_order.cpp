@@ -5,7 +5,7 @@
 namespace cambium::graph {
 namespace {
 
-/// Nodes of the part of `start` by distance from it, neighbours of few neighbours first. `mark` tells walks apart.
+/// Breadth-first search of the component of `start`, neighbours of low degree first. `mark` distinguishes searches.
 void walk(const sparse::Csr<double>& a, std::int32_t start, std::vector<std::int32_t>& mark, std::int32_t now,
           std::vector<std::int32_t>& out) {
   const auto fewer = [&](std::int32_t i, std::int32_t j) {

@@ -104,7 +104,7 @@ void add_nodes(Triangles& mesh, Cuts& cuts) {
     }
 }
 
-/// The half (a, b, c) of a triangle that has been cut at a, cut across its side bc or whole.
+/// Adds the half (a, b, c) of a triangle that was split at a, itself split across its side bc if needed.
 void add_half(std::vector<Corner>& out, std::int32_t a, std::int32_t b, std::int32_t c, Cuts& cuts) {
   if (!cuts.has(b, c)) return out.push_back({a, b, c});
   const auto middle = cuts.node(b, c);

@@ -37,7 +37,7 @@ Jet cut(double r) {
   return {1.0 + x * x * x * (-10.0 + x * (15.0 - 6.0 * x)), x * x * (-30.0 + x * (60.0 - 30.0 * x)) / cutoff};
 }
 
-/// The random numbers of one molecule, one after the other.
+/// Sequence of random numbers for one molecule.
 class MoleculeDraws {
  public:
   MoleculeDraws(std::int64_t seed, std::int64_t id)
@@ -52,7 +52,7 @@ class MoleculeDraws {
   std::uint64_t seed_, id_, next_ = 0;
 };
 
-/// A place at the given distance from atom `from`, in a random direction.
+/// Position at the given distance from atom `from`, in a random direction.
 std::array<double, 3> beside(const Molecule& m, std::int64_t from, double distance, MoleculeDraws& draws) {
   std::array<double, 3> u{};
   double norm = 0.0;

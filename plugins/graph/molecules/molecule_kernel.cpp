@@ -83,7 +83,8 @@ double MoleculeKernel::operator()(const MoleculeView& molecule) const {
   return sum;
 }
 
-/// Known by its descriptor, so that it holds for any data set that shares molecules with the training.
+/// Recognises training molecules by their descriptors, so it works for any data set that shares molecules with the
+/// training.
 double MoleculeKernel::without(const MoleculeView& molecule) const {
   const auto apart = known_.distances(describe(molecule));
   double sum = atoms_(molecule);

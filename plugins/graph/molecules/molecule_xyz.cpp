@@ -18,7 +18,7 @@ std::vector<std::string> names_of_label(const std::string& given, const std::vec
   return given == common.front() ? common : std::vector<std::string>{given};
 }
 
-/// Columns of a frame beside species, positions and forces.
+/// Columns of a frame other than species, positions and forces.
 void add_unread(const io::ExtxyzFrame& frame, std::set<std::string>& names) {
   using Role = io::ExtxyzRole;
   for (const auto& name : frame.columns.names()) {

@@ -20,7 +20,7 @@ double dot(const Vector& a, const Vector& b) { return a[0] * b[0] + a[1] * b[1] 
 /// Cell vectors, and those of the reciprocal cell where it is periodic, else zeros.
 struct Cell {
   std::array<Vector, 3> row{}, reciprocal{};
-  std::array<int, 3> reach{};                               ///< images to look at on each side of the nearest one
+  std::array<int, 3> reach{};                               ///< images to search on each side of the nearest one
   double height = std::numeric_limits<double>::infinity();  ///< smallest distance of two faces; 0 for a flat cell
 
   Cell(const std::array<double, 9>& given, double cutoff) {

@@ -42,7 +42,7 @@ std::span<const T> numbers(const train::Sample& sample, const char* name) {
   return {static_cast<const T*>(found->second.data), static_cast<std::size_t>(found->second.elements())};
 }
 
-/// Sums of the numbers of a training set.
+/// Sums over the values of a training set.
 struct Sums {
   std::vector<double> value, square, change;
   std::array<double, 3> place{};

@@ -88,7 +88,7 @@ std::shared_ptr<torch::nn::Module> MessagePassing::build() {
   return whole;
 }
 
-/// The second derivatives behind forces read weights out of order.
+/// No segments with forces: their second derivatives read weights out of order.
 std::vector<std::string> MessagePassing::segments() const {
   if (params_.force_weight > 0.0) return {};
   std::vector<std::string> out{"embedding"};
@@ -97,7 +97,7 @@ std::vector<std::string> MessagePassing::segments() const {
   return out;
 }
 
-/// An untrained network has nothing to say beside the reference.
+/// The output layer starts at zero, so an untrained network returns the reference.
 void MessagePassing::initial(const train::ParameterInfo& info, std::int64_t index, const TensorRef& weights,
                              std::uint64_t seed) const {
   if (info.shape.size() < 2 || info.name == "readout.out.weight") return train::fill_constant(weights, 0.0);

@@ -105,7 +105,7 @@ class Engine : public NodeEngine {
   NodePass<T> pass_;
   std::vector<std::unique_ptr<Bound<T>>> bound_;
   Draws draws_{true, 1, 0};
-  bool computed_ = false;  ///< the whole graph, in this step
+  bool computed_ = false;  ///< the full graph was evaluated in this step
   Bound<T>* whole_ = nullptr;
   std::vector<T> by_outputs_;
   std::vector<double> losses_;  ///< of this rank's rows, negative where none is counted
@@ -117,7 +117,7 @@ class Engine : public NodeEngine {
   std::vector<double> outputs_;  ///< of each, classes
 };
 
-/// InputError where this wants more of a divided graph than the rank holds.
+/// InputError if the network needs more of a partitioned graph than the rank holds.
 template <class T>
 void Engine<T>::require_held(const Graph& graph, bool alone) const {
   if (!graph.held) return;

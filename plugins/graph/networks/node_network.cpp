@@ -101,7 +101,7 @@ static std::pair<GraphPtr, std::int32_t> node_of(const train::Sample& sample, co
   return {nodes->graph, nodes->nodes[sample.id]};
 }
 
-/// InputError where a network `name` of so many features and classes cannot read a graph.
+/// InputError if a network `name` with these numbers of features and classes cannot be applied to a graph.
 static void require_fit(const Graph& graph, const std::string& name, std::int64_t features, std::int64_t classes) {
   if (graph.features.columns != features)
     throw InputError(
@@ -115,7 +115,7 @@ static void require_fit(const Graph& graph, const std::string& name, std::int64_
                     graph.source, graph.classes - 1, name, classes));
 }
 
-/// The share of the validation nodes that is right after some steps of this network on this rank alone.
+/// Validation accuracy after some training steps of this network on this rank only.
 double NodeNetwork::share_when_divided(const GraphPtr& graph, bool divided, Context& context) {
   Comm alone(MPI_COMM_SELF);
   Log silent(nullptr, false);
@@ -135,9 +135,9 @@ double NodeNetwork::share_when_divided(const GraphPtr& graph, bool divided, Cont
   return right / static_cast<double>(nodes.size());
 }
 
-/// True if features are divided by their sum: that takes the size from numbers that are no counts, and blows up those
-/// that nearly cancel. Of counts both are tried, and they are taken as they are where that is better by more than the
-/// standard error of a share. Collective; says what it found.
+/// True if features are divided by their sum. Division removes the magnitude of features that are not counts, and blows
+/// up rows that nearly cancel. For counts both are tried; undivided features are used if better by more than the
+/// standard error of the accuracy. Collective; logs the result.
 bool NodeNetwork::divides_features(const GraphPtr& graph, Context& context) {
   constexpr double large = 100.0;
   auto seen = features_seen(graph->features);
@@ -313,7 +313,7 @@ train::GraphWork NodeNetwork::graph_work() const {
   out.number_bytes = static_cast<int>(size_of(dtype()));
   if (graph_) out.matrix = weighed(*graph_, weighing_);
   out.matrix.start.resize(static_cast<std::size_t>(out.matrix.columns) + 1, out.matrix.entries());
-  out.matrix.rows = out.matrix.columns;  // of a divided graph a plan sees this rank's rows
+  out.matrix.rows = out.matrix.columns;  // for a partitioned graph, a plan has the rows of this rank
   for (const auto& layer : layers_) out.layers.push_back({layer.in, layer.out * layer.heads, layer.number > 0, false});
   return out;
 }
@@ -348,7 +348,7 @@ void NodeNetwork::restore(const std::string& state) {
         fmt::format("the state of this {} says {} features and {} classes, which cannot be; its file is "
                     "damaged or was changed",
                     name_, features, classes));
-  sums_to_one_ = json.value("sums_to_one", params_.sums_to_one.value_or(true));  // models of before divided
+  sums_to_one_ = json.value("sums_to_one", params_.sums_to_one.value_or(true));  // earlier models always divided
   split_ = json.value("split", std::int64_t{-1});
   build(features, classes);
 }

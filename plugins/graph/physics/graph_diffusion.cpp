@@ -215,7 +215,7 @@ void GraphDiffusion::initialise(State& state, Context&) {
   forget_whole();
 }
 
-/// For diffusion alone: how fast reactions are, formulas do not say.
+/// For diffusion only: the rates of reactions are not known from their formulas.
 double GraphDiffusion::stable_step(double) {
   double fastest = 0.0;
   for (const auto& s : params_.species) fastest = std::max(fastest, s.diffusion * largest_eigenvalue_);

@@ -54,7 +54,7 @@ void MoleculeEnergies::check(Context& context) {
 
 namespace {
 
-/// Numbers by which a molecule is known again: those of its elements and its places.
+/// Values that identify a molecule: atomic numbers and positions.
 std::vector<double> content_of(const MoleculeView& molecule) {
   std::vector<double> out(molecule.species.begin(), molecule.species.end());
   out.insert(out.end(), molecule.position.begin(), molecule.position.end());
@@ -155,7 +155,7 @@ std::vector<MoleculeEnergies::Row> MoleculeEnergies::baseline_rows(const Judged&
   return out;
 }
 
-/// The output `energy` of a model for all samples; ranks share the work.
+/// Output `energy` of a model for all samples, which are distributed over ranks.
 static std::vector<double> energies_of(train::LoadedModel& model, std::span<const train::SamplePtr> samples,
                                        std::int64_t batch, Context& context) {
   std::vector<double> out(samples.size(), 0.0);

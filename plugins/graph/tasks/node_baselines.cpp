@@ -56,7 +56,8 @@ void LabelPropagationKeys::describe(deck::Describe<LabelPropagationKeys>& d) {
   d("steps", &LabelPropagationKeys::steps, "number of propagation steps").at_least(1).def(50);
 }
 
-/// D^-1/2 A D^-1/2; of a directed graph with sums of columns on the right, so that nodes that hear nobody are heard.
+/// D^-1/2 A D^-1/2; for a directed graph with column sums on the right, so that nodes without incoming edges still
+/// send.
 static sparse::Csr<double> scaled_weights(const Graph& graph) {
   auto out = graph.weights;
   std::vector<double> hears(out.rows, 0.0), heard = hears;

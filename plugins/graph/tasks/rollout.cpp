@@ -126,7 +126,7 @@ void Rollout::go_linear(const Trajectory& truth, const LinearStep& linear) {
   if (linear.fits(truth)) go(row(linear.name()), truth, [&](const auto& value) { return linear.step(truth, value); });
 }
 
-/// Time that the run computed for one step; 0 where its file does not say.
+/// Computing time of the run for one step; 0 if its file does not have it.
 static double seconds_per_step(const Trajectory& t, std::int64_t stride) {
   const auto& s = t.seconds;
   return s.size() > 1 && s.back() > s.front()
@@ -184,7 +184,7 @@ void Rollout::finish_rows() {
       for (auto& e : *of) e = std::sqrt(e / static_cast<double>(row.runs));
 }
 
-/// How the network stands beside a way that costs time, too.
+/// Compares the network with another method of non-zero cost.
 std::string Rollout::verdict(const Row& row) const {
   const Row& network = *find("network");
   const bool nearer = row.error.back() <= network.error.back();

@@ -61,7 +61,7 @@ void multiply_panels(const Split<T>& s, const RowProduct<T>& p, std::size_t firs
   }
 }
 
-/// Entries before every panel, by which panels are dealt to threads.
+/// Entries before each panel, for the distribution of panels over threads.
 template <class T>
 std::vector<std::int64_t> work_before(const Split<T>& s, const Csr<T>& a) {
   std::vector<std::int64_t> out;
@@ -81,8 +81,8 @@ void multiply_tiled(const Split<T>& s, const Csr<T>& a, Rows<const T> h, Rows<T>
   });
 }
 
-/// Rows from the middle whose product is about 10^8 multiplications, with the columns that they use: renumbered in
-/// their order, so that what lies together stays so.
+/// Rows from the middle whose product takes about 10^8 multiplications, with the columns that they use, renumbered in
+/// their order to preserve locality.
 template <class T>
 Csr<T> middle_piece(const Csr<T>& a, std::int64_t width) {
   const std::int64_t wanted = 100'000'000 / width;
@@ -122,7 +122,8 @@ std::pair<double, double> paired(const F& f, const G& g) {
   return {least_f, least_g};
 }
 
-/// Of row by row and slice by slice of the width, near and ahead, the fastest; the usual one unless another clearly is.
+/// The fastest traversal: row by row or in slices of the width, with or without prefetching; the default unless another
+/// is clearly faster.
 template <class T>
 Walk fastest_walk(const Csr<T>& a, Rows<const T> h, Rows<T> out) {
   Walk best = usual_walk(a, h.width);

@@ -88,7 +88,7 @@ std::vector<std::int32_t> reverse_cuthill_mckee(const Neighbours& graph, std::sp
   return out;
 }
 
-/// Nodes in an order that no structure of their numbers enters: the same everywhere.
+/// Nodes in a pseudo-random order that does not depend on their structure: the same everywhere.
 std::vector<std::int32_t> shuffled(std::int64_t n) {
   auto out = counted(n);
   std::uint64_t state = 0x9e3779b97f4a7c15;

@@ -17,7 +17,7 @@ namespace cambium::sparse {
 
 namespace {
 
-/// Nodes sorted by part; old numbers ascend within one.
+/// Nodes sorted by part; old indices ascend within one.
 Parts parts_from(const std::vector<std::int32_t>& part_of, int parts, std::string method) {
   Parts out;
   out.method = std::move(method);
@@ -38,7 +38,7 @@ void check(std::size_t nodes, int parts, std::span<const double> work) {
 }
 
 #ifdef CAMBIUM_HAVE_METIS
-/// Whole numbers in proportion to `work`, each at least 1, whose sum METIS can hold.
+/// Integers proportional to `work`, each at least 1, with a sum that fits into METIS's integer type.
 std::vector<idx_t> whole_numbers(std::span<const double> work) {
   const double total = std::accumulate(work.begin(), work.end(), 0.0), most = total > 0.0 ? total : 1.0;
   std::vector<idx_t> out;
@@ -83,7 +83,7 @@ Parts contiguous_parts(int parts, std::span<const double> work) {
   part_of.reserve(work.size());
   double sum = 0.0;
   for (double w : work) {
-    // A node belongs to the part in which its middle lies.
+    // A node belongs to the part that contains the midpoint of its work.
     const double middle = total > 0.0 ? (sum + 0.5 * w) / total
                                       : (static_cast<double>(part_of.size()) + 0.5) / static_cast<double>(work.size());
     part_of.push_back(std::clamp(static_cast<int>(middle * parts), part_of.empty() ? 0 : part_of.back(), parts - 1));

@@ -35,7 +35,7 @@ std::vector<double> modes_of(const std::vector<std::vector<double>>& rows) {
   return out;
 }
 
-/// For the first `kept` amplitudes of a state, and 1 behind them.
+/// The first `kept` amplitudes of a state, followed by 1.
 std::vector<double> with_one(const std::vector<double>& amplitude, std::size_t kept) {
   std::vector<double> out(amplitude.begin(), amplitude.begin() + static_cast<std::ptrdiff_t>(kept));
   out.push_back(1.0);
@@ -55,7 +55,7 @@ std::vector<double> fitted_map(const std::vector<std::vector<std::vector<double>
         for (std::size_t a = 0; a < kept; ++a) right[a][b] += run[m + 1][a] * x[b];
       }
     }
-  // In units of each amplitude's own size, or weak modes would count for nothing beside strong ones.
+  // Normalises each amplitude by its own magnitude; otherwise strong modes would dominate weak ones.
   for (std::size_t a = 0; a < width; ++a) size.push_back(std::sqrt(std::max(squares[a * width + a], 1e-300)));
   for (std::size_t a = 0; a < width; ++a)
     for (std::size_t b = 0; b < width; ++b) squares[a * width + b] /= size[a] * size[b];

@@ -60,7 +60,7 @@ struct Builder {
     }
   }
 
-  /// Edges with an own node, sorted by the numbers of their ends.
+  /// Edges with an own node, sorted by the indices of their ends.
   void find_edges(DualCells& out) {
     for (const auto& corner : mesh.corner)
       for (int k = 0; k < 3; ++k) {
