@@ -16,7 +16,7 @@ namespace {
 
 bool digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
-/// A SMILES without what stands around it.
+/// A SMILES without surrounding text.
 std::string_view smiles_in(std::string_view text) {
   const auto first = std::min(text.find_first_not_of(" \t\r\n"), text.size());
   text.remove_prefix(first);
@@ -224,7 +224,7 @@ void SmilesReader::bracket() {
   add_atom(std::move(atom), plain);
 }
 
-/// One digit, two behind %, or any behind % between brackets.
+/// One digit, two after %, or any in parentheses after %.
 int SmilesReader::ring_number() {
   if (here() != '%') return here() - '0';
   if (here(1) == '(') {

@@ -20,7 +20,7 @@ std::int64_t count_of(const io::File& file, const char* name) {
   return out;
 }
 
-/// Lists of a group for each of `count` things, whose numbers are below `end`.
+/// Lists of a group for each of `count` users or items, with indices below `end`.
 ChoiceTable::Lists listed(const io::File& file, const std::string& name, const char* thing, std::int64_t count,
                           std::int64_t end) {
   const auto group = file.group(name);

@@ -69,7 +69,7 @@ std::vector<std::int32_t> drawn_among(const ChoiceTable& table, Role role) {
   return out;
 }
 
-/// True if a user is known to have chosen an item, by one who sees the training part alone or all.
+/// True if a user has chosen an item according to the training split only (for training) or to all splits.
 bool known(const ChoiceTable& table, Role role, std::int32_t user, std::int32_t item) {
   if (role == Role::training) return table.chose(Role::training, user, item);
   return table.chose(Role::training, user, item) || table.chose(Role::validation, user, item) ||

@@ -10,7 +10,7 @@ namespace cambium::relate {
 
 using Rows = std::shared_ptr<const std::vector<std::int32_t>>;
 
-/// The first place at which a thing stands in its source, for messages.
+/// First location of a compound or target in its source, for messages.
 static std::string place_of(const PairTable& table, bool compound, std::int64_t number) {
   for (const auto& entry : table.entries)
     if ((compound ? entry.compound : entry.target) == number) return fmt::format(", row {}", entry.place);

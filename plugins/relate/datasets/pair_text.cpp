@@ -60,7 +60,7 @@ bool is_missing(const std::string& text) {
   return std::find(words.begin(), words.end(), lower_case(text)) != words.end();
 }
 
-/// A number behind > or <, of which only this is known.
+/// A bound: a number after > or <.
 bool is_bound(const std::string& text) {
   const auto first = text.find_first_not_of("<>=~ ");
   return !text.empty() && std::string_view("<>~").find(text.front()) != std::string_view::npos &&
@@ -103,7 +103,7 @@ class PairReader {
  private:
   const std::string& cell(std::size_t k) const { return lines_.cells()[k]; }
 
-  /// A column 'target' beside no column of sequences may hold names, some of which are letters only: EGFR, KIT.
+  /// Warns if a column 'target', read as sequences, may hold names, some of which consist of letters only: EGFR, KIT.
   void say_short_sequences() {
     const auto name = lower_case(names_.empty() ? std::string() : names_[columns_.sequence]);
     std::size_t longest = 0;

@@ -4,7 +4,7 @@ namespace cambium::relate {
 
 namespace {
 
-/// Numbers of one sample after the other, as they lie in a view.
+/// Row of a sample in a view.
 template <class T>
 T* row_of(const TensorRef& view, std::int64_t sample) {
   return static_cast<T*>(view.data) + sample * view.stride[0];

@@ -59,7 +59,7 @@ void TableNetwork::fit_statistics(train::Dataset& training, Context&) {
   seen_.spread = answers.deviation();
 }
 
-/// Normal numbers of variance 2 / (inputs + outputs) (Glorot and Bengio 2010); biases are 0.
+/// Normal distribution of variance 2 / (inputs + outputs) (Glorot and Bengio 2010); biases are 0.
 void TableNetwork::initialise(std::span<const TensorRef> weights, std::uint64_t seed) {
   const auto infos = parameters();
   for (std::size_t p = 0; p < infos.size(); ++p) {
