@@ -97,7 +97,7 @@ namespace {
 
 using Triple = std::array<std::int64_t, 3>;
 
-/// Where each cell of the copy is taken from.
+/// Source cell of each cell of the copy.
 struct Move {
   Triple from{1, 1, 1}, to{1, 1, 1};  ///< extents; axes that a field lacks come first and have one cell
   Triple origin{0, 0, 0}, shift{0, 0, 0};

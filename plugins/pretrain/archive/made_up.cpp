@@ -29,7 +29,7 @@ namespace {
 
 constexpr int waves = 6;
 
-/// Adds one moment.
+/// Adds one snapshot.
 void add_moment(const MadeUpFields& keys, std::int64_t run, std::int64_t moment, Simulation& out) {
   const auto nx = keys.cells[0], nz = keys.cells[1];
   const double drift = out.parameters[0], slope = out.parameters[1], time = 0.1 * static_cast<double>(moment);

@@ -30,7 +30,7 @@ void require_same(const Layout& first, const Layout& here, const std::string& fi
         fmt::format("'{}' and '{}' differ in which axes are periodic; leave one of them out", file, first_file));
 }
 
-/// Missing numbers are NaN.
+/// Reads missing values as NaN.
 std::vector<float> numbers_of(const io::Dataset& set) {
   if (!io::cf::has_marks(set)) return set.read<std::vector<float>>();
   const auto meant = io::cf::decoded(set);
@@ -71,7 +71,7 @@ void require_numbers(const std::vector<std::int64_t>& shape, const std::string& 
         fmt::format("'{}': {} holds nothing, its shape is {}; leave the file out", file, name, shape_text(shape)));
 }
 
-/// First and one past the last moment in the wanted span.
+/// First and one past the last snapshot in the requested time range.
 std::pair<std::size_t, std::size_t> wanted(const FieldSource& source, const std::vector<double>& time,
                                            const std::string& file) {
   if (!(source.last_time > source.first_time)) return {0, time.size()};

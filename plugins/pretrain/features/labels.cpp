@@ -51,7 +51,7 @@ class RidgeFits {
     const Matrix solved = product_of_transposed(vectors_, side);
     return by_rows_ ? product_of_transposed(x_, solved) : solved;
   }
-  /// How much a row's own target has part in what the fit says of it, the mean of the targets included.
+  /// Leverage of each row (the weight of its own target in its fitted value), including that of the mean.
   std::vector<double> own_shares(double ridge) const {
     std::vector<double> out(x_.rows, 1.0 / static_cast<double>(x_.rows));
     for (std::int64_t i = 0; i < x_.rows; ++i)

@@ -8,7 +8,7 @@ namespace cambium::pretrain {
 
 namespace {
 
-/// One matrix behind the other.
+/// The rows of a, followed by those of b.
 Matrix both(const Matrix& a, const Matrix& b) {
   Matrix out(a.rows + b.rows, a.columns);
   std::copy(b.values.begin(), b.values.end(), std::copy(a.values.begin(), a.values.end(), out.values.begin()));

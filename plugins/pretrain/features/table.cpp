@@ -13,7 +13,7 @@ namespace cambium::pretrain {
 
 namespace {
 
-/// The numbers of one array of a sample as a row; false where the sample lacks it.
+/// Adds the values of one array of a sample as a row; false if the sample lacks it.
 bool add_row(const train::Sample& sample, const char* name, Matrix& to) {
   const auto found = sample.fields.find(name);
   if (found == sample.fields.end()) return false;

@@ -34,7 +34,7 @@ Line forward_line(std::int64_t n, std::int64_t stride) {
   return out;
 }
 
-/// Cell i lies under result (i - k + 1) / stride by tap k, here 2 - k, where that is a whole number.
+/// Cell i contributes to result (i - k + 1) / stride by tap k, here 2 - k, if that is an integer.
 std::vector<Line> backward_lines(std::int64_t n, std::int64_t stride) {
   if (stride == 1) {
     Line out{{{0, 0}, {1, 1}, {2, 2}}, {}, {}};
@@ -53,7 +53,7 @@ std::vector<Line> backward_lines(std::int64_t n, std::int64_t stride) {
   return odd.from.empty() ? std::vector<Line>{even} : std::vector<Line>{even, odd};
 }
 
-/// Adds a tap behind those before it.
+/// Appends a tap to the previous ones.
 void add(const Tap& tap, std::vector<Gathering::Run>& runs) {
   if (!runs.empty())
     if (auto& last = runs.back(); last.weight + last.length == tap.weight && last.offset + last.length == tap.offset) {

@@ -183,7 +183,7 @@ std::vector<TermInfo> FieldEncoder::metrics() const {
   return {{"wrong", "", TermInfo::Report::mean}, {"place", "", TermInfo::Report::mean}};
 }
 
-/// Places of partners among those of all samples. Ranks take the samples in turn.
+/// Ranks of positives among those of all samples, which are distributed over MPI ranks.
 void FieldEncoder::begin_evaluation(train::Dataset& data, std::span<const TensorRef> weights) {
   constexpr std::int64_t at_once = 64;
   const std::int64_t n = data.size(), ranks = context_.comm.size(), width = params_.width;

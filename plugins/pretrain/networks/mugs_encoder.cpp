@@ -29,7 +29,7 @@ std::int64_t trunk_width(const MugsEncoder::Params& params) {
 
 constexpr double student_sharpness = 0.1, teacher_sharpness = 0.04, centre_memory = 0.9;
 
-/// -sum over rows of log of the share of the partner among itself and all rows of the queue.
+/// InfoNCE: -sum over rows of the log softmax of the positive among itself and all rows of the queue.
 Tensor told_apart(const Tensor& x, const Tensor& partner, const Tensor& queue, double temperature) {
   const Tensor own = (x * partner).sum(1, true);
   const Tensor all = torch::cat({own, x.matmul(queue.t())}, 1) / temperature;
@@ -41,13 +41,13 @@ Tensor told_apart(const Tensor& x, const Tensor& partner, const Tensor& queue, d
 struct MugsEncoder::Taught {
   Tensor instance, local, grouped;                     ///< own samples' rows
   Tensor all_y, all_instance, all_local, all_grouped;  ///< all ranks' rows
-  Tensor group, all_similar;                           ///< own samples' shares of prototypes; all ranks' similarities
+  Tensor group, all_similar;  ///< own samples' prototype probabilities; all ranks' similarities
 };
 
-/// Takes from the teacher's rows the mean over all views and samples of the step. A teacher moves on, so that rows of
-/// one age share a direction which those in the queue lack: without this a student scores by pointing there, whatever
-/// it sees, the teacher follows, and all vectors become one. Rows with a direction in common lie near the same groups,
-/// too, and what tells them apart is small beside the sharpness by which groups are chosen.
+/// Subtracts from the teacher's rows the mean over all views and samples of the step. The teacher drifts, so rows of
+/// one age have a common direction that those in the queue lack. Without this step, a student can minimise the loss by
+/// that direction for any input, the teacher follows, and all vectors collapse to one. Rows with a common direction are
+/// also close to the same groups, with differences too small for the sharpness of the group assignment.
 static void forget_age(std::vector<Tensor*> own, std::vector<Tensor*> all) {
   Tensor mean = torch::zeros_like(all.front()->select(0, 0));
   for (const Tensor* rows : all) mean += rows->mean(0) / static_cast<double>(all.size());
@@ -187,7 +187,7 @@ Tensor MugsEncoder::vectors(const Tensor& fields) const {
   return unit_rows_of(torch::cat(parts, 1));
 }
 
-/// The teacher's weights follow the student's and keep the share `momentum` of themselves.
+/// Moving average: the teacher's weights keep the fraction `momentum` and take the rest from the student's.
 static void follow(const MugsModule& student, MugsModule& teacher, double momentum) {
   const torch::NoGradGuard none;
   const auto from = student.parameters(), to = teacher.parameters();
@@ -202,7 +202,7 @@ static void follow(const MugsModule& student, MugsModule& teacher, double moment
 
 Tensor MugsEncoder::view(const TorchBatch& batch, int number, bool large) const {
   const AugmentKeys changes = large ? params_.augment : small_changes(params_);
-  // Both views of a step have numbers of their own; further ones take those of steps that no training reaches.
+  // Both views of a step have their own random numbers; further views use those of steps beyond any training.
   const FieldView how{&changes, seed_, step_ + (static_cast<std::int64_t>(number / 2) << 32)};
   return fields_of(batch, "field", number % 2, how, scales_, real());
 }
@@ -222,7 +222,7 @@ MugsEncoder::Taught MugsEncoder::taught(const Tensor& fields, const std::vector<
   return out;
 }
 
-/// One student's view beside what the teacher made of all large views but `without`.
+/// Adds one student view, compared with the teacher's outputs for all large views but `without`.
 void MugsEncoder::add(const Tensor& fields, const std::vector<Taught>& teachers, int without, double weight,
                       Pull& sum) {
   const Tensor y = student_->trunk(fields);

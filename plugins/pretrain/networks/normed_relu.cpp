@@ -25,7 +25,7 @@ void sum_over_cells(std::int64_t cells, std::int64_t channels, T* sums, const Te
   }
 }
 
-/// The mean of each group's numbers, from sums of its channels.
+/// Mean over a group's values, from sums of its channels.
 template <class T>
 double mean_of(const std::vector<T>& sums, std::int64_t first, std::int64_t count, std::int64_t cells) {
   double sum = 0.0;

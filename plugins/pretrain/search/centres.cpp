@@ -12,7 +12,7 @@ namespace {
 constexpr std::int64_t lanes = native_width<float>;
 using F = Pack<float, native_width<float>>;
 
-/// The first of the largest; `n` whole registers.
+/// Index of the first of the largest values; `n` fills full registers.
 std::int64_t first_largest(const float* values, std::int64_t n) {
   F most = F::load(values);
   for (std::int64_t k = lanes; k < n; k += lanes) most = max(most, F::load(values + k));

@@ -24,7 +24,7 @@ std::vector<double> recall_of(const Entries& found, const Entries& exact, std::i
       const auto at = static_cast<std::size_t>(q * exact.count + k);
       if (exact.number[at] < 0) break;
       ++all;
-      // Its place may be taken by another that is as similar.
+      // Another row of equal similarity is accepted.
       const bool as_similar = found.number[at] >= 0 && found.similarity[at] >= exact.similarity[at] - rounding;
       there += as_similar || std::find(begin, end, exact.number[at]) != end;
     }

@@ -103,7 +103,7 @@ Probe::Row Probe::judged(const Method& method, const std::vector<std::int64_t>& 
   return out;
 }
 
-/// InputError for classes that are no numbers from 0 on.
+/// InputError for classes that are not integers from 0 on.
 static void require_classes(const std::vector<std::int64_t>& training, const std::vector<std::int64_t>& test) {
   constexpr std::int64_t most_classes = 1'000'000;  // scores are held for each
   for (const auto c : training) {

@@ -51,7 +51,7 @@ void Surrogate::examine(Check& check) { check.will_write({"errors.csv", {Origin:
 
 namespace {
 
-/// Runs: parameters, and means over moments of a physicist's numbers.
+/// Runs: parameters, and physical features averaged over snapshots.
 struct Runs {
   Matrix parameters, numbers;
 };
