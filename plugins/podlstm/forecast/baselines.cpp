@@ -246,7 +246,7 @@ class VectorAutoregression : public Forecaster {
   Matrix factors_;
 };
 
-/// Harmonics of the year, and ridge regression of what they leave, scaled by the series' own range.
+/// Annual harmonics, and ridge regression of the residual, scaled by the series' own range.
 class HarmonicRidge : public Forecaster {
  public:
   enum class Sees { window, last };  ///< all times of a window, or its last one alone

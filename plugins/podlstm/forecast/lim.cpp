@@ -78,8 +78,8 @@ void require_logarithm(const GeneralEigen& g, std::int64_t lag) {
   }
 }
 
-/// Of noise the autocorrelation is 0 within sampling errors, 1 / sqrt(pairs), and as often negative: no oscillation,
-/// but a decay within the lag.
+/// The autocorrelation of noise is 0 within sampling errors, 1 / sqrt(pairs), and equally often negative: treat it as
+/// decay within the lag, not as an oscillation.
 void take_noise_for_decay(GeneralEigen& g, std::int64_t pairs) {
   constexpr double within_lag = 0.01;
   const double most = 3.0 / std::sqrt(static_cast<double>(pairs));
@@ -113,7 +113,7 @@ Matrix LinearInverseModel::standardised(const Stretch& s) const {
 
 void LinearInverseModel::fit(const FitData& d) {
   const Stretch seen = d.seen();
-  MinMax::of(seen.a);  // says which mode never changes
+  MinMax::of(seen.a);  // KeyError for a constant mode
   factors_ = least_squares(calendar(seen.days, options_.harmonics, options_.period), seen.a);
   scale_.assign(static_cast<std::size_t>(seen.a.cols), 1.0);
   Matrix x = standardised(seen);

@@ -1,4 +1,4 @@
-// What is taken off a field before its modes are computed: climatology of the year, trend, standard deviation.
+// Background of a field before the decomposition: climatology of the year, trend, standard deviation.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -206,7 +206,7 @@ void orthonormalise(Basis& basis, const Comm& comm) {
       basis.orthonormality = std::max(basis.orthonormality, std::abs(gram(i, j) - (i == j ? 1.0 : 0.0)));
 }
 
-/// Physical modes and what they leave of each cell's variance.
+/// Modes in physical units and the residual variance of each cell.
 void finish(Basis& basis, const std::vector<double>& root_weight, std::int64_t training) {
   for (std::int64_t i = 0; i < basis.modes.cols; ++i) {
     const double root = root_weight[i], inverse = root > 1e-12 ? 1.0 / root : 0.0;

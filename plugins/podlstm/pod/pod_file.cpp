@@ -12,7 +12,7 @@ namespace cambium::podlstm {
 
 namespace {
 
-/// Values of all ranks' cells on rank 0, spread over the whole array with NaN where no cell is.
+/// Gathers values of all ranks' cells on rank 0, scattered into the full array with NaN elsewhere.
 std::vector<double> spread(const std::vector<std::int64_t>& index, const double* values, std::int64_t cells,
                            const Comm& comm) {
   std::vector<double> out(comm.root() ? static_cast<std::size_t>(cells) : 0, std::numeric_limits<double>::quiet_NaN());

@@ -1,4 +1,4 @@
-// From trials to an ensemble: everything is chosen by validation and recorded before the test years are looked at.
+// From trials to an ensemble: all choices are made by validation and recorded before the test years are evaluated.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ struct Chosen {
   std::vector<Genome> genomes;
   std::vector<std::int32_t> epochs;
   std::vector<std::int64_t> numbers;
-  double r2 = 0.0, share = 0.0, mixed_r2 = 0.0;  ///< validation; share of the linear forecast
+  double r2 = 0.0, share = 0.0, mixed_r2 = 0.0;  ///< validation; weight of the linear forecast
 };
 
 /// The best trials of different networks; every rank gets them from rank 0.
@@ -53,14 +53,14 @@ Chosen choose(const Journal* journal, const SearchSpace& space, std::int64_t mem
   return out;
 }
 
-/// (1 - share) network + share linear.
+/// Weighted mean: (1 - share) network + share linear.
 Matrix mix(const Matrix& network, const Matrix& linear, double share) {
   Matrix out = network;
   for (std::size_t i = 0; i < out.a.size(); ++i) out.a[i] = (1.0 - share) * network.a[i] + share * linear.a[i];
   return out;
 }
 
-/// The share of the linear forecast that validates best, on a grid of 0.05.
+/// The weight of the linear forecast with the best validation score, on a grid of 0.05.
 double best_share(const Matrix& truth, const Matrix& network, const Matrix& linear, std::int64_t modes, double& r2) {
   double best = 0.0;
   r2 = -1e300;
@@ -106,7 +106,7 @@ class FinalTable {
   }
 
  private:
-  /// Shares of the linear forecast by validation, for the found networks and for the head alone.
+  /// Weights of the linear forecast by validation, for the selected networks and for the head only.
   Selection select() {
     std::vector<Piece> left_out;
     for (const auto& split : evaluator_.splits())
@@ -129,8 +129,8 @@ class FinalTable {
             0.0};
   }
 
-  /// Recorded before the test years are looked at, so that a run that is killed meanwhile has looked, too. Rank 0 alone
-  /// knows of runs before.
+  /// Recorded before the test years are evaluated, so that a run killed during the evaluation counts, too. Only rank 0
+  /// knows of earlier runs.
   void count_test_evaluation(Selection& selection) {
     io::on_root(context_.comm, [&] {
       if (const auto before = selection.test_evaluations++; before > 0)
@@ -186,7 +186,7 @@ class FinalTable {
     std::vector<std::vector<float>> weights;  ///< of the last piece's networks, those of this rank
   };
 
-  /// Forecasts of all pieces, one after the other; networks and seeds are dealt out to the ranks.
+  /// Concatenated forecasts of all pieces; networks and seeds are distributed over ranks.
   Forecasts mean_forecast(const Chosen& c, const std::vector<Piece>& pieces) {
     const std::int64_t seeds = p_.ensemble.seeds, n = std::ssize(c.genomes) * seeds, m = series_.modes();
     std::int64_t windows = 0;

@@ -24,7 +24,7 @@ void SyntheticField::Params::describe(deck::Describe<Params>& d) {
   d("noise", &Params::noise, "standard deviation of independent noise in every cell (K)").non_negative().def(0.2);
 }
 
-/// Every rank makes the whole field: its numbers in float32, and per week a time and two amplitudes.
+/// Memory: every rank has the full field in float32, and per week a time and two amplitudes.
 void SyntheticField::require_room(Context& context) const {
   const double weeks = static_cast<double>(params_.weeks),
                cells = static_cast<double>(params_.latitudes) * static_cast<double>(params_.longitudes);
