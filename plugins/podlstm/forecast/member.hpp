@@ -14,9 +14,9 @@ namespace cambium::podlstm {
 /// Inputs and outputs of a network:
 ///   raw: min-max scaled coefficients, as in the paper, for both;
 ///   anomalies: residuals of the annual harmonics, in units of their standard deviation, for both;
-///   residual: anomalies as inputs; as outputs, residuals of the window's linear forecast (harmonics + ridge, or a
-///   LIM),
-///     in units of the coefficients' standard deviation. The head starts at zero, so an untrained network returns the
+///   residual: anomalies as inputs; as outputs, residuals of the window's linear forecast (harmonics + ridge or LIM),
+///   in
+///     units of the coefficients' standard deviation. The head starts at zero, so an untrained network returns the
 ///     linear forecast.
 enum class Inputs { raw, anomalies, residual };
 

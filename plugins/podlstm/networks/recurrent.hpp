@@ -14,8 +14,7 @@ struct SequenceShape {
 /// Weights of a long short-term memory (Hochreiter and Schmidhuber 1997, with forget gates): gates in the order input,
 /// forget, candidate, output; wx (in, 4 width), wh (width, 4 width), b (4 width):
 ///   i, f, o = sigmoid, g = tanh of x wx + h wh + b;  c' = f c + i g;  h' = o tanh(c').
-/// A gated recurrent unit (Cho et al. 2014, reset after the product): gates reset, update, candidate, 3 instead of 4,
-/// and
+/// A gated recurrent unit (Cho et al. 2014, reset after the product): gates reset, update, candidate, 3 not 4, and
 ///   r, z = sigmoid(x wx + h wh + b), n = tanh(x wx + b + r (h wh + bh)), h' = (1 - z) n + z h;  bh (width) follows b.
 struct CellWeights {
   const float *wx, *wh, *b;
