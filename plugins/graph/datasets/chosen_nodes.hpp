@@ -4,7 +4,7 @@
 
 namespace cambium::graph {
 
-/// Node nodes[id] of a graph as a sample: "label" (int32) and, where `samples` hold them, "features" (float32).
+/// Node nodes[id] of a graph as a sample: "label" (int32) and, if `samples` have them, "features" (float32).
 train::SamplePtr node_sample(const std::shared_ptr<const NodeSamples>& samples, std::int64_t id);
 
 /// The graph of a data set and the nodes of all its samples, ascending. InputError with the text `refusal` if samples

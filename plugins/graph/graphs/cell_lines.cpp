@@ -42,9 +42,9 @@ std::optional<double> number_in(std::string_view word) {
   return value;
 }
 
-/// Separator between the cells of a line; empty: blanks.
+/// Separator of the cells of a line; empty: blanks.
 std::string_view mark_in(std::string_view line) {
-  std::string outside;  // of quotation marks, where there are some
+  std::string outside;  // outside of quotation marks, if there are any
   const bool quoted = line.find('"') != std::string_view::npos;
   for (std::size_t k = 0; quoted && k < line.size(); ++k)
     if (const auto end = behind_cell(line, k); end > k)
@@ -58,7 +58,7 @@ std::string_view mark_in(std::string_view line) {
   return has("::") ? "::" : "";
 }
 
-/// A cell without blanks and quotation marks around it.
+/// A cell without surrounding blanks and quotation marks.
 std::string_view bare_cell(std::string_view cell) {
   cell = trimmed(cell);
   if (cell.size() >= 2 && (cell.front() == '"' || cell.front() == '\'') && cell.back() == cell.front())
@@ -87,7 +87,7 @@ void cut_at(std::string_view line, std::string_view mark, std::vector<std::strin
   out.push_back(bare_cell(line.substr(at)));
 }
 
-/// A remark without the marks before it.
+/// A comment without its comment characters.
 std::string_view text_of_remark(std::string_view remark) {
   const auto first = remark.find_first_not_of("#%/ \t");
   return first == std::string_view::npos ? std::string_view() : trimmed(remark.substr(first));

@@ -29,7 +29,7 @@ struct Side {
   }
   /// True if there can be `count` nodes, numbered from 0 or from 1, or exactly those that occur.
   bool fits(std::int64_t count) const { return high < count || (high <= count && low >= 1) || named == count; }
-  /// True if it is that number rather than one that is larger for no reason.
+  /// True if `count` is exactly that number, not a larger one.
   bool meets(std::int64_t count) const { return count == high || count == high + 1 || count == named; }
 };
 
@@ -83,7 +83,7 @@ class Counts {
   std::int64_t different_ = -1;
 };
 
-/// Meaning of a line of counts; nothing where these are no counts of the text.
+/// Meaning of a line of counts; empty if these are not counts of the text.
 struct Found {
   std::int64_t rows = 0, columns = 0;
   std::string said;

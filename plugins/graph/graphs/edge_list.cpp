@@ -1,4 +1,4 @@
-// Graphs from text.
+// Graphs from text files.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -21,7 +21,7 @@ namespace {
 
 using Column = EdgeTextKeys::Column;
 
-/// Seconds or milliseconds since 1970, from 1979 to 2128: what no weight of an edge is.
+/// Seconds or milliseconds since 1970, from 1979 to 2128: not plausible as weights.
 bool is_time(double x) { return x == std::floor(x) && ((x >= 3e8 && x < 5e9) || (x >= 3e11 && x < 5e12)); }
 
 class EdgeReader {
@@ -103,7 +103,7 @@ class EdgeReader {
     return real(cell, "the weight of an edge");
   }
 
-  /// A third cell that nothing names.
+  /// Reads a third cell of unknown meaning.
   double third(std::string_view cell) {
     const double value = weight_in(cell);
     thirds_ = true;
@@ -184,7 +184,7 @@ class EdgeReader {
       if (first && !take_counts(*first, out_, keys_, bipartite_)) throw InputError(cut);
       return;
     }
-    // As an edge until the others are known.
+    // Treated as an edge until the other lines are known.
     add_line();
     while (lines_.next()) add_line();
     if (!may_be_counts(first->numbers, out_.size() - 1)) return;
@@ -207,7 +207,7 @@ class EdgeReader {
     return rest;
   }
 
-  /// Roles of the third and the fourth column where nothing names them.
+  /// Determines the roles of a third and fourth column without names.
   void judge_columns() {
     if (commas_.may_be_thousands())
       throw InputError(
@@ -245,8 +245,7 @@ class EdgeReader {
     }
   }
 
-  /// InputError where nothing names the third cells and they may well be nodes: neighbours of the first, or of a table
-  /// that counts its lines.
+  /// InputError if unnamed third cells may be nodes: neighbours of the first, or part of a table with line numbers.
   void require_plain_thirds() const {
     if (konect_ || !thirds_ || !whole_thirds_ || !last_.empty()) return;
     if (*std::min_element(out_.weight.begin(), out_.weight.end()) < 0.0) return;  // no nodes
@@ -307,7 +306,7 @@ class EdgeReader {
   bool bipartite_;
   EdgeText out_;
   std::vector<Column> columns_;  ///< empty: not named
-  std::vector<double> last_;     ///< fourth column where nothing names it
+  std::vector<double> last_;     ///< unnamed fourth column
   std::optional<Konect> konect_;
   io::Commas commas_;  ///< of weights
   bool thirds_ = false,

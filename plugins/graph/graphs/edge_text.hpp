@@ -17,7 +17,7 @@ struct EdgeTextKeys {
   std::optional<bool> counts;   ///< whether the first line holds counts; absent: decided by the other lines
 };
 
-/// Declares those keys for a Params that derives from them.
+/// Declares those keys for a Params class derived from them.
 template <class P>
 void describe_edge_text(deck::Describe<P>& d) {
   using Column = EdgeTextKeys::Column;
@@ -40,10 +40,10 @@ void describe_edge_text(deck::Describe<P>& d) {
 /// Edges of a text file, with the node IDs used there.
 struct EdgeText {
   std::string path;
-  std::vector<std::int64_t> u, v;    ///< of each edge, as they are written
+  std::vector<std::int64_t> u, v;    ///< of each edge, as in the file
   std::vector<double> weight;        ///< empty if the file has none
   std::vector<bool> names_weight;    ///< of each edge, whether its line names its weight
-  std::vector<std::int32_t> line;    ///< of the text, from 1
+  std::vector<std::int32_t> line;    ///< of the file, from 1
   std::int64_t rows = 0;             ///< number of nodes (or users) that the file declares; 0: not declared
   std::int64_t columns = 0;          ///< number of items that it declares
   std::optional<std::int64_t> base;  ///< ID of the first node if the format defines it

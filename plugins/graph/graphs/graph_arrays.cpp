@@ -222,7 +222,7 @@ static std::vector<std::int32_t> values_in_split(const io::Dataset& array, const
   return out;
 }
 
-/// The array of a role's masks; none where the file has none.
+/// The array of a role's masks, if the file has one.
 static std::optional<io::Dataset> mask_in(const io::File& file, const MaskNames& names) {
   for (const auto* name : {names.one, names.several})
     if (file.exists(name)) return file.dataset(name);

@@ -50,7 +50,7 @@ void say_unread_arrays(const std::string& source, const std::vector<std::string>
                        std::vector<std::string>& notes);
 /// InputError for invalid classes.
 void require_labels(std::span<const std::int32_t> labels, const std::string& source, const std::string& name);
-/// The role of a value of `split`. InputError for another value than -1 to 2.
+/// The role of a value of `split`. InputError for values other than -1 to 2.
 Role role_of(std::int32_t value, const std::string& source, std::int64_t node);
 
 }  // namespace cambium::graph

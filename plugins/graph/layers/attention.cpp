@@ -91,7 +91,7 @@ void Attention<T>::forward(const Input<T>& x, std::span<const T* const> weights,
   if (shape_.bias) add_bias(weights[3], y);
 }
 
-/// The mean slope by the weights of row i, and the slope by its score of hearing.
+/// Mean gradient by the weights of row i, and the gradient by its target score.
 template <class T>
 void Attention<T>::slope_of_row(std::int64_t i, Rows<const T> by_y) {
   const auto& pattern = spread_->rows();

@@ -77,7 +77,7 @@ void times_transposed(Given<T> g, const T* w, std::type_identity_t<Rows<T>> out,
 
 template <class T>
 void add_outer(Given<T> h, Given<T> g, T* w) {
-  // The longer side runs along registers.
+  // Vectorises over the longer side.
   const bool turned = g.width < h.width;
   const Rows<const T>&a = turned ? g : h, &b = turned ? h : g;
   std::vector<T> sums(a.width * b.width, T(0));

@@ -15,7 +15,7 @@ void RowSpread<T>::Side::set(Csr<T>& own, std::span<const std::int64_t> first, c
                              const Comm& comm) {
   const auto begin = first[at(comm.rank())], end = first[at(comm.rank()) + 1], n = own.columns;
   const sparse::Range mine{begin, end};
-  std::vector<bool> here(at(n), keys.scheme == sparse::Scheme::rows);  // a bit for each node, for a while
+  std::vector<bool> here(at(n), keys.scheme == sparse::Scheme::rows);  // temporary, a bit for each node
   for (const auto column : own.column) here[at(column)] = true;
   std::vector<std::int32_t> others;
   for (std::int32_t k = 0; k < n; ++k) {

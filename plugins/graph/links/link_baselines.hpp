@@ -25,7 +25,7 @@ struct FilterPowers {
   double item = 0.5, user = 1.0, recall = 0.0;
   std::int64_t users = 0;  ///< number of users evaluated; 0: no user has two links, and nothing was chosen
 };
-/// a of 0.3, 0.5, 0.7, 0.9, b of 0, 0.5, 1. Collective.
+/// Grid: a of 0.3, 0.5, 0.7, 0.9, b of 0, 0.5, 1. Collective.
 FilterPowers tuned_powers(const LinkGraph& graph, std::int64_t k, const Comm& comm);
 
 /// For a plain graph, by the common neighbours of two nodes: their number (Newman 2001), the sum of 1 / log(degree)
@@ -33,7 +33,7 @@ FilterPowers tuned_powers(const LinkGraph& graph, std::int64_t k, const Comm& co
 enum class SharedNeighbours { number, adamic_adar, resource_allocation };
 std::unique_ptr<LinkScores> shared_neighbours(const LinkGraph& graph, SharedNeighbours weight);
 
-/// linear_filter() plus `share` times the ideal low pass R D_i^-1/2 V V^T D_i^1/2, V the `vectors` leading right
+/// linear_filter() plus `share` times the ideal low-pass filter R D_i^-1/2 V V^T D_i^1/2, V the `vectors` leading right
 /// singular vectors of N: GF-CF (Shen et al., CIKM 2021; published with 0.3 and 256 for Gowalla).
 std::unique_ptr<LinkScores> low_pass_filter(const LinkGraph& graph, double share, std::int64_t vectors);
 /// Dot products of rows: users, then items; for a plain graph, nodes (nodes() x width).

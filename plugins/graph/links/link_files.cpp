@@ -13,7 +13,7 @@ namespace cambium::graph {
 
 namespace {
 
-/// A group that lists the items of every user.
+/// Reads a group with the items of every user.
 std::vector<Link> listed(const io::File& file, const std::string& name, std::int64_t users, std::int64_t items) {
   const auto group = file.group(name);
   const auto start = group.read<std::vector<std::int64_t>>("indptr");
@@ -48,7 +48,7 @@ std::int64_t count_of(const io::File& file, const char* name) {
   return out;
 }
 
-/// The links of a user that are not among others (both sorted or not).
+/// The links of a user that are not in others (both sorted or not).
 std::vector<Link> without(const std::vector<Link>& links, const std::vector<Link>& others, std::int64_t items) {
   std::vector<std::int64_t> left;
   for (const auto& link : others) left.push_back(link.user * items + link.item);

@@ -20,7 +20,7 @@ struct Link {
 struct LinkGraph {
   std::string source;  ///< for messages: a file, or "made"
   bool bipartite = true;
-  std::int64_t users = 0, items = 0;  ///< of a plain graph both are its nodes
+  std::int64_t users = 0, items = 0;  ///< for a plain graph, both are its nodes
   /// users x items, 1 for each link; symmetric for a plain graph, each link in both directions. No link is in both.
   sparse::Csr<float> training, held_out;
   std::int64_t duplicates = 0;           ///< repeated links
@@ -40,7 +40,7 @@ struct LinkGraph {
 
   /// Rows of the embedding table: users, then items; for a plain graph, its nodes.
   std::int64_t nodes() const { return bipartite ? users + items : users; }
-  /// Row of item 0 in it.
+  /// Row of item 0 in the table.
   std::int64_t first_item() const { return bipartite ? users : 0; }
 };
 

@@ -100,7 +100,7 @@ class Softmax {
   std::int64_t first_, width_;
   T inverse_, offset_ = 0;
   const LinkGraph& graph_;
-  /// For an item among items_, then of the same item again; -1: none. Empty where known items count.
+  /// Linked lists: first index of an item in items_, next index of the same item; -1: none. Empty if known items count.
   std::vector<int> first_place_, next_place_;
   std::vector<T> others_, others_slopes_, users_, scores_, by_users_;
 };
@@ -113,7 +113,7 @@ void Softmax<T>::find_places() {
     next_place_[n] = std::exchange(first_place_[at(items_[n])], static_cast<int>(n));
 }
 
-/// Drawn items that are the link's own, or the user of a plain graph, do not count, nor do known ones that are skipped.
+/// Excludes negatives equal to the link's own item or, in a plain graph, to its user, and known ones with skip_known.
 template <class T>
 void Softmax<T>::skip(std::int32_t user, std::int32_t item, T* row) const {
   for (std::size_t n = 0; n < items_.size(); ++n)

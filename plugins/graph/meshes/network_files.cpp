@@ -1,4 +1,4 @@
-// Graphs from lines of text and from HDF5.
+// Graphs from text files and from HDF5.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -81,7 +81,7 @@ namespace {
 using LongCorner = std::array<std::int64_t, 3>;
 using Edge = std::pair<std::int64_t, std::int64_t>;
 
-/// Twice the area, positive when counter-clockwise.
+/// Twice the area, positive if counter-clockwise.
 double doubled_area(const RawMesh& raw, const LongCorner& c) {
   const auto &a = raw.point[c[0]], &b = raw.point[c[1]], &d = raw.point[c[2]];
   return (b[0] - a[0]) * (d[1] - a[1]) - (d[0] - a[0]) * (b[1] - a[1]);
@@ -146,7 +146,7 @@ void require_single(const RawMesh& raw, const std::string& name) {
   }
 }
 
-/// Leaves out points that no triangle has.
+/// Removes points without a triangle.
 void drop_unused(RawMesh& raw, const std::string& name, Log& log) {
   std::vector<std::int64_t> fresh(raw.point.size(), -1);
   for (const auto& c : raw.corner)
@@ -171,7 +171,7 @@ void drop_unused(RawMesh& raw, const std::string& name, Log& log) {
       fmt::format("mesh {}: {} nodes belong to no triangle (the first is {}) and are left out", name, unused, first));
 }
 
-/// The parts that each side belongs to, in the order of the file, each once.
+/// Boundary parts of each side, in the order of the file, each once.
 class SideTags {
  public:
   void add(const Edge& edge, std::int32_t tag) {
@@ -195,8 +195,8 @@ class SideTags {
   std::map<std::vector<std::int32_t>, std::int32_t> places_;
 };
 
-/// Edges of one triangle, in the order of the triangles; InputError where three meet. Adds to `more` the further parts
-/// of those that belong to several.
+/// Edges of one triangle, in the order of the triangles; InputError if three meet. Adds the further parts of sides in
+/// several parts to `more`.
 std::vector<Triangles::Side> boundary_of(const RawMesh& raw, const std::string& name,
                                          std::vector<std::vector<std::int32_t>>& more) {
   std::map<Edge, int> count;
@@ -223,7 +223,7 @@ std::vector<Triangles::Side> boundary_of(const RawMesh& raw, const std::string& 
   return out;
 }
 
-/// Nodes in the middle of a neighbour's edge: the two halves are edges of the boundary, too.
+/// Hanging nodes, in the middle of a neighbour's edge: the two halves are boundary edges, too.
 void say_hanging(const RawMesh& raw, const std::vector<Triangles::Side>& boundary, const std::string& name, Log& log) {
   std::map<std::int32_t, std::vector<std::int32_t>> beside;
   for (const auto& s : boundary) {

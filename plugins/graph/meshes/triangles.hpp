@@ -13,7 +13,7 @@ namespace cambium::graph {
 
 using Point = std::array<double, 2>;
 
-/// A mesh of triangles in the plane, all counter-clockwise, each node in at least one.
+/// A triangle mesh in the plane, all triangles counter-clockwise, each node in at least one.
 struct Triangles {
   struct Side {
     std::array<std::int32_t, 2> node{};  ///< the inside is on the left of the direction from the first to the second

@@ -66,7 +66,7 @@ class VtuReader {
  private:
   [[noreturn]] void fail(const std::string& what) const { throw InputError(fmt::format("'{}' {}", path_, what)); }
 
-  /// name="value" of the tag that begins at `at`.
+  /// Attributes name="value" of the tag that begins at `at`.
   std::map<std::string, std::string> attributes(std::size_t at) const {
     std::map<std::string, std::string> out;
     const std::size_t end = std::min(text_.find('>', at), text_.size());
@@ -86,7 +86,7 @@ class VtuReader {
   struct Range {
     std::size_t begin = 0, end = 0;
   };
-  /// Between <name ...> and </name>; empty where there is none.
+  /// Range between <name ...> and </name>; empty if there is none.
   Range section(const std::string& name) const {
     for (std::size_t at = text_.find("<" + name); at != std::string::npos; at = text_.find("<" + name, at + 1)) {
       const char next = text_[at + name.size() + 1];
@@ -97,7 +97,7 @@ class VtuReader {
     return {};
   }
 
-  /// The array of that name in a section; with "" the only one.
+  /// The array of that name in a section; for "", the only one.
   std::optional<Array> find_array(Range range, const std::string& name) const {
     for (std::size_t at = text_.find("<DataArray", range.begin); at < range.end;
          at = text_.find("<DataArray", at + 1)) {

@@ -15,7 +15,7 @@ std::vector<double> coulomb_matrix(const MoleculeView& molecule, std::int64_t si
 /// Values that describe a molecule, in lists by name; shorter lists are padded with zeros.
 using Descriptor = std::map<std::array<std::int32_t, 2>, std::vector<double>>;
 
-/// The matrix above as one list.
+/// The Coulomb matrix as a single list.
 Descriptor coulomb_descriptor(const MoleculeView& molecule);
 
 /// Bags of bonds (Hansen et al., J. Phys. Chem. Lett. 6, 2326 (2015)): for each pair of elements, the smaller number

@@ -13,7 +13,7 @@ namespace cambium::graph {
 class EnergyFit {
  public:
   enum class Kind { atoms, bonds, coulomb, bag_of_bonds };
-  /// InputError as of the fit itself; `constant` is that of CountFit.
+  /// Throws the InputErrors of the selected fit; `constant` as in CountFit.
   void fit(std::span<const MoleculeView> molecules, Kind kind, bool constant = false);
   double operator()(const MoleculeView& molecule) const;
   /// For a molecule in a kernel's training set, the leave-one-out prediction: with its own energy in the fit, there

@@ -30,7 +30,7 @@ Jet exponential(double rate, double r, double r0) {
   const double value = std::exp(-rate * (r / r0 - 1.0));
   return {value, -rate / r0 * value};
 }
-/// 1 at r = 0, 0 from the cutoff on, with two derivatives that vanish there.
+/// 1 at r = 0, 0 beyond the cutoff, where its first two derivatives vanish.
 Jet cut(double r) {
   const double x = r / cutoff;
   if (x >= 1.0) return {0.0, 0.0};
@@ -73,7 +73,8 @@ bool has_room(const Molecule& m, const std::array<double, 3>& x, const Element& 
   return true;
 }
 
-/// One atom more, bonded to an earlier one. In a crowd another neighbour is tried: outside there is always room.
+/// Adds an atom bonded to an earlier one. If it is too close to others, another neighbour is tried: there is always
+/// space outside.
 void add_atom(Molecule& m, MoleculeDraws& draws) {
   const Element& e = elements[draws.below(std::ssize(elements))];
   std::array<double, 3> x{};

@@ -87,7 +87,7 @@ std::string unit_of_array(const io::Dataset& array) {
   return "";
 }
 
-/// Lengths in bohr would be taken for others, nearly twice as long.
+/// Lengths in bohr would be misread as almost twice as long ones.
 void require_angstrom(const GroupReader& in, const std::string& array, const std::string& energy) {
   auto text = unit_of_array(in.dataset(array));
   if (text.empty()) return;

@@ -13,7 +13,7 @@ class MoleculeKernel {
  public:
   enum class Descriptors { coulomb, bag_of_bonds };
   explicit MoleculeKernel(Descriptors descriptors) : descriptors_(descriptors) {}
-  static constexpr std::int64_t most = 4000;  ///< molecules: one symmetric eigenproblem of that order for each width
+  static constexpr std::int64_t most = 4000;  ///< molecules: one symmetric eigenproblem of this order for each width
   /// InputError for more than `most` molecules.
   void fit(std::span<const MoleculeView> molecules);
   double operator()(const MoleculeView& molecule) const;
@@ -36,7 +36,7 @@ class MoleculeKernel {
   Descriptors descriptors_;
   CountFit atoms_;
   DescriptorRows known_;
-  std::vector<double> weight_, off_;  ///< of each known molecule; energy less that of the fit without it
+  std::vector<double> weight_, off_;  ///< of each training molecule; energy minus that of the fit without it
   double width_ = 0.0, ridge_ = 0.0, error_ = 0.0;
 };
 

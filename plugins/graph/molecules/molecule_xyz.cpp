@@ -13,7 +13,7 @@ namespace cambium::graph {
 
 namespace {
 
-/// A label's names: the given one, or, where that is the default, those that programs write.
+/// Names of a label: the given one, or, if it is the default, those used by other programs.
 std::vector<std::string> names_of_label(const std::string& given, const std::vector<std::string>& common) {
   return given == common.front() ? common : std::vector<std::string>{given};
 }

@@ -10,12 +10,12 @@ namespace cambium::graph {
 
 /// Molecules of a batch as one block-diagonal graph: no pair connects two of them.
 struct MoleculeBatch {
-  std::vector<MoleculeView> views;  ///< of the samples, which outlive this
+  std::vector<MoleculeView> views;  ///< of the samples, which must outlive this
   torch::Tensor species;            ///< (atoms) int64: index in the network's list of elements
   torch::Tensor position;           ///< (atoms, 3), Å
   torch::Tensor molecule;           ///< (atoms) int64: index of the molecule in the batch
   torch::Tensor first, second;      ///< (pairs) int64: atoms closer than the cutoff, each pair and image once
-  torch::Tensor shift;              ///< (pairs, 3), Å: of the image of the second atom
+  torch::Tensor shift;              ///< (pairs, 3), Å: image shift of the second atom
   torch::Tensor force;              ///< (atoms, 3); undefined if a molecule has none
   std::int64_t size() const { return std::ssize(views); }
 };

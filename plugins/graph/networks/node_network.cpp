@@ -18,7 +18,7 @@ namespace cambium::graph {
 
 namespace {
 constexpr std::int64_t trial_steps = 100;
-constexpr std::int64_t most_tried = 20'000'000;  ///< entries of graph and features, minutes of trials
+constexpr std::int64_t most_tried = 20'000'000;  ///< entries of graph and features: trials take minutes
 }  // namespace
 
 std::string problem_of(const NodeNetworkParams& p) {
@@ -35,7 +35,7 @@ std::string problem_of(const NodeNetworkParams& p) {
 
 NodeNetwork::NodeNetwork(const NodeNetworkParams& params, const char* name, Context& context)
     : params_(params), name_(name), comm_(context.comm) {
-  if (params.layout.type.empty()) return;  // made by a program: the default
+  if (params.layout.type.empty()) return;  // created by a program: the default
   layout_ = context.registry->make<sparse::Layout>(params.layout, context)->keys();
   if (params.tiles == NodeNetworkParams::Tiles::off) return;
   if (layout_.scheme != sparse::Scheme::rows && layout_.scheme != sparse::Scheme::needed_rows)
@@ -94,7 +94,7 @@ static std::string not_a_node(const std::string& name) {
   return fmt::format("{} needs nodes of a graph; give a dataset of type graph", name);
 }
 
-/// The graph and the node of a sample, refused when they are none of this network's.
+/// The graph and the node of a sample; InputError if they do not match this network.
 static std::pair<GraphPtr, std::int32_t> node_of(const train::Sample& sample, const std::string& name) {
   const auto* nodes = storage_of<NodeSamples>(sample);
   if (!nodes) throw InputError(not_a_node(name));
@@ -196,7 +196,7 @@ std::vector<train::ParameterInfo> NodeNetwork::parameters() const {
 
 DType NodeNetwork::dtype() const { return params_.precision == Precision::float64 ? DType::f64 : DType::f32; }
 
-/// Uniform within sqrt(6 / (in + out)) (Glorot and Bengio 2010); biases are 0, gains of normalisation 1.
+/// Uniform within sqrt(6 / (in + out)) (Glorot and Bengio 2010); biases are 0, normalisation gains 1.
 template <class T>
 static void fill(const train::ParameterInfo& info, std::uint64_t number, std::uint64_t seed, T* w, std::int64_t count) {
   if (info.shape.size() < 2) return static_cast<void>(std::fill_n(w, count, info.name.ends_with("gain") ? T(1) : T(0)));
@@ -256,7 +256,7 @@ void NodeNetwork::begin_evaluation(train::Dataset& data, std::span<const TensorR
   engine_->begin_evaluation(graph, weights);
 }
 
-/// True if the most probable class is another one, and minus the logarithm of the right one's probability.
+/// Whether the most probable class is wrong, and the negative log probability of the right one.
 static std::array<double, 2> errors_of(const std::vector<double>& scores, std::int32_t label) {
   return {std::max_element(scores.begin(), scores.end()) - scores.begin() == label ? 0.0 : 1.0, -scores[label]};
 }

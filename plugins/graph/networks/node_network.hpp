@@ -98,7 +98,7 @@ class NodeNetwork : public train::Network, public train::WorksOnGraph, public tr
   std::unique_ptr<NodeEngine> engine_;
 };
 
-/// Describes the common keys; P is derived from NodeNetworkParams and gives their defaults.
+/// Declares the common keys; P is derived from NodeNetworkParams and has their defaults.
 template <class P>
 void describe_node_network(deck::Describe<P>& d) {
   using Base = NodeNetworkParams;

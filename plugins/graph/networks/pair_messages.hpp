@@ -11,7 +11,7 @@ struct PairGeometry {
   torch::Tensor direction;  ///< (2 pairs, 3): unit vectors towards `to`
 };
 
-/// Pairs (first, second) at positions (atoms, 3), the second one moved by `shift` (pairs, 3).
+/// Pairs (first, second) at positions (atoms, 3), the second one displaced by `shift` (pairs, 3).
 PairGeometry pair_geometry(const torch::Tensor& position, const torch::Tensor& first, const torch::Tensor& second,
                            const torch::Tensor& shift, double cutoff, std::int64_t radial);
 

@@ -111,7 +111,7 @@ static Judgement own_share(const Judgement& all, const Comm& comm) {
           {all.probabilities.begin() + own.begin * width, all.probabilities.begin() + own.end * width}};
 }
 
-/// The split whose test nodes the network has not learned. InputError where none is known to be that.
+/// The split with test nodes that were not used to train the network. InputError if it is unknown.
 const ClassifyNodes::Split& ClassifyNodes::split_of(const NodeNetwork& network, const std::string& file,
                                                     Log& log) const {
   const auto trained = network.split();
@@ -162,7 +162,7 @@ ClassifyNodes::Row ClassifyNodes::row_of(const std::string& entry, Context& cont
   return row;
 }
 
-/// Ranks take the seeds of all splits in turn.
+/// Distributes the seeds of all splits over ranks.
 ClassifyNodes::Row ClassifyNodes::row_of_features(Context& context) const {
   const auto seeds = static_cast<std::size_t>(params_.mlp.seeds), networks = seeds * splits_.size();
   const Comm alone(MPI_COMM_SELF);
@@ -236,7 +236,7 @@ void ClassifyNodes::write(const std::vector<Row>& rows, Context& context) {
   write_nodes(context);
 }
 
-/// A table of its own: only graphs of two classes have these.
+/// A separate table: only graphs of two classes have these metrics.
 void ClassifyNodes::write_two_classes(const std::vector<Row>& rows, const Graph& graph) {
   if (graph.classes != 2) return;
   lines_.push_back(
@@ -262,7 +262,7 @@ TwoClassScore ClassifyNodes::means_of(const Row& row) {
   return out;
 }
 
-/// By parts: no rank has the classes of all nodes.
+/// Written in parts: no rank has the classes of all nodes.
 void ClassifyNodes::write_nodes(Context& context) const {
   const auto& graph = *best_split_->graph;
   const auto& own = best_.nodes;

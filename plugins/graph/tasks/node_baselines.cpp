@@ -37,7 +37,7 @@ static Judgement judged(const Graph& graph, std::vector<std::int32_t> classes, s
 
 Judgement most_frequent(const Graph& graph) {
   std::vector<std::int64_t> count(graph.classes, 0);
-  for (const auto role : {Role::training, Role::validation})  // those for training are often as many of each class
+  for (const auto role : {Role::training, Role::validation})  // training nodes are often balanced over classes
     for (const auto node : nodes_with(graph, role)) ++count[graph.labels[node]];
   const auto most = std::max_element(count.begin(), count.end()) - count.begin();
   const auto all = static_cast<float>(std::accumulate(count.begin(), count.end(), std::int64_t{0}));

@@ -134,7 +134,7 @@ static double seconds_per_step(const Trajectory& t, std::int64_t stride) {
              : 0.0;
 }
 
-/// The coarse run as it was, brought to the nodes of the fine one; its time is that of its own steps.
+/// Interpolates an existing coarse run to the nodes of the fine one; its cost is that of its own steps.
 void Rollout::go_coarse(const std::string& name, const Trajectory& truth, const Trajectory& coarse) {
   const Interpolation fine(coarse, truth.place);
   std::size_t moment = 0;
@@ -177,7 +177,7 @@ Task::Outcome Rollout::run(Context& context) {
   return Outcome::done;
 }
 
-/// Sums of squares become roots of means.
+/// Converts sums of squares to root mean squares.
 void Rollout::finish_rows() {
   for (auto& row : rows_)
     for (auto* of : {&row.error, &row.amount})

@@ -18,7 +18,7 @@ namespace cambium::sparse {
 
 namespace {
 
-/// A tile of the width for rows and bitmap tiles, and the narrower ones in which it is cut for dense tiles.
+/// A tile of the width for rows and bitmap tiles, and its narrower parts for dense tiles.
 struct PanelTile {
   WidthTile wide;
   std::vector<WidthTile> narrow;
@@ -33,7 +33,7 @@ std::vector<PanelTile> panel_tiles(int width, int w) {
   return out;
 }
 
-/// Panel k in one tile of the width: what is left in rows, then bitmap, then dense tiles.
+/// Panel k in one tile of the width: remaining rows, then bitmap, then dense tiles.
 template <class T, int W, bool Far>
 void multiply_panel(const Split<T>& s, const RowProduct<T>& p, std::size_t k, const PanelTile& tile) {
   const Panel& panel = s.panels[k];
@@ -105,7 +105,7 @@ Csr<T> middle_piece(const Csr<T>& a, std::int64_t width) {
   return out;
 }
 
-/// The least seconds of each of two calls, taken in turns.
+/// Minimum times of two calls in seconds, run alternately.
 template <class F, class G>
 std::pair<double, double> paired(const F& f, const G& g) {
   double least_f = 1e300, least_g = 1e300;
@@ -157,7 +157,7 @@ template <class T>
 HybridMatrix<T>::HybridMatrix(Csr<T> a, const TileCosts& costs)
     : a_(std::move(a)), split_(split_into_tiles(a_, costs)), tiled_(true), walk_{} {}
 
-/// Times are taken on a piece of the matrix, the middle rows, so that a large one costs neither time nor memory.
+/// Times are measured on the middle rows of the matrix, to limit time and memory for a large one.
 template <class T>
 void HybridMatrix<T>::choose(std::int64_t width, bool tiles) {
   const Csr<T> piece = middle_piece(a_, width);
@@ -167,7 +167,7 @@ void HybridMatrix<T>::choose(std::int64_t width, bool tiles) {
   walk_ = fastest_walk(piece, h, out);
   walk_.past_caches = usual_walk(a_, width).past_caches;
   if (!tiles) return;
-  // An entry in rows costs more than was timed where its row of h comes from far: several prices are tried.
+  // Row entries cost more than timed if their row of h is not in cache: several prices are tried.
   const TileCosts& costs = tile_costs<T>(width);
   double price_taken = 0.0;
   std::int64_t taken = 0;

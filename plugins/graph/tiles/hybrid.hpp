@@ -32,7 +32,7 @@ class HybridMatrix {
 
   bool uses_tiles() const { return tiled_; }
   const Csr<T>& rows() const { return a_; }         ///< the full matrix
-  const Split<T>& split() const { return split_; }  ///< empty of tiles where none are used
+  const Split<T>& split() const { return split_; }  ///< without tiles if none are used
   const TileCount& count() const { return split_.count; }
   Walk walk() const { return walk_; }  ///< of plain rows
   /// Choice and its reason, for the log: "dense tiles 61 %, bitmap tiles 0 %, rows 39 % of 62742 entries; 9120 zeros

@@ -53,9 +53,9 @@ Parts by_metis(const Neighbours& graph, int parts, std::span<const double> work)
   idx_t options[METIS_NOPTIONS];
   METIS_SetDefaultOptions(options);
   options[METIS_OPTION_OBJTYPE] = METIS_OBJTYPE_VOL;
-  options[METIS_OPTION_NCUTS] = 8;  // tries, of which the best is taken
+  options[METIS_OPTION_NCUTS] = 8;  // trials; the best is used
   options[METIS_OPTION_NITER] = 20;
-  options[METIS_OPTION_UFACTOR] = 80;  // thousandths by which the largest part may exceed the mean
+  options[METIS_OPTION_UFACTOR] = 80;  // allowed excess of the largest part over the mean, in thousandths
   options[METIS_OPTION_SEED] = 1;
   options[METIS_OPTION_NUMBERING] = 0;
   const int status = METIS_PartGraphKway(&nodes, &constraints, start.data(), node.data(), weight.data(), nullptr,
@@ -96,7 +96,7 @@ Parts divided(const Neighbours& graph, int parts, std::span<const double> work, 
   check(at(graph.nodes()), parts, work);
   if (parts == 1 || graph.nodes() < 4 * static_cast<std::int64_t>(parts)) return contiguous_parts(parts, work);
 #ifdef CAMBIUM_HAVE_METIS
-  // METIS 5.1.0 leaves parts of small graphs empty, without a word: a rank would have nothing to do.
+  // METIS 5.1.0 may silently leave parts of small graphs empty: a rank would have no work.
   Parts found = by_metis(graph, parts, work);
   const bool empty = std::adjacent_find(found.first.begin(), found.first.end()) != found.first.end();
   return empty ? contiguous_parts(parts, work) : found;

@@ -22,7 +22,7 @@ struct Parts {
 /// True if this build has METIS.
 bool has_metis();
 
-/// Contiguous ranges whose work is as equal as contiguous ranges allow. work[i] >= 0 of node i, in any unit.
+/// Contiguous ranges with the most equal work possible. work[i] >= 0 of node i, in any unit.
 Parts contiguous_parts(int parts, std::span<const double> work);
 
 /// Partition with about equal work and few external neighbours: METIS, k-way, minimising communication volume (G.

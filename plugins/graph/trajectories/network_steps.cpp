@@ -37,7 +37,7 @@ std::vector<char> within(const Trajectory& whole, std::span<const std::int32_t> 
   return in;
 }
 
-/// The nodes that are in, and the edges between them, both in their order.
+/// Subgraph of the marked nodes and the edges between them, both in their original order.
 std::shared_ptr<Trajectory> part_of(const Trajectory& whole, std::span<const std::int32_t> nodes) {
   auto out = std::make_shared<Trajectory>();
   out->interval = whole.interval;

@@ -34,7 +34,7 @@ class NetworkSteps {
   std::int64_t halo_of_ranges() const { return halo_of_ranges_; }
   /// Data that this rank has received from others so far, in bytes.
   const sparse::Words& words() const { return exchange_->words(); }
-  /// Memory of the part of the graph and of messages, without the network.
+  /// Memory of the part of the graph and of message buffers, without the network.
   std::int64_t bytes() const;
   std::vector<Citation> citations() const { return model_.network->citations(); }
 

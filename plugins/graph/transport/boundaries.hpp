@@ -28,7 +28,7 @@ class Boundaries {
 
   /// Own nodes with prescribed values; empty if no rank has any.
   const std::vector<char>& fixed() const { return fixed_; }
-  /// Sets them in `c` (local rows).
+  /// Sets the prescribed values in `c` (local rows).
   void hold(double t, std::span<double> c) const;
   /// Adds to `out` (own nodes) the inflow by `flux` and the outflow by `outflow`; `flow` is that of every half side.
   void add(double t, std::span<const double> c, std::span<const double> flow, std::span<double> out) const;

@@ -129,7 +129,7 @@ void NodeRun::read_start() {
   });
 }
 
-/// Values that are not finite are reported by the rank that has them.
+/// The rank with values that are not finite reports them.
 static void require_finite(const Stepper& stepper, const std::vector<std::string>& names, const ShownNodes& shown,
                            std::int64_t step, double time) {
   const auto& range = stepper.range();
@@ -200,7 +200,7 @@ void NodeRun::choose_network_step() {
   dt_ = network_->interval();
 }
 
-/// Steps of one length lead to the next time that has to be met.
+/// Equal steps up to the next time that has to be hit exactly.
 void NodeRun::choose_timestep(std::int64_t step, double time) {
   time_ = time;
   if (step % look_every == 0) require_finite(stepper_, names_, shown_, step, time);

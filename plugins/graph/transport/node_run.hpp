@@ -26,7 +26,7 @@ struct NodeKeys {
   std::string start_from, surrogate;
 };
 
-/// Declares those keys for a Params that derives from them.
+/// Declares those keys for a Params class derived from them.
 template <class P>
 void describe_node_keys(deck::Describe<P>& d) {
   d("method", &NodeKeys::method,
@@ -80,10 +80,10 @@ void describe_node_keys(deck::Describe<P>& d) {
 /// Collective: the nodes of this rank by the key `partition`.
 NodeRange divided_nodes(const sparse::Csr<double>& pattern, Partition partition, Context& context);
 
-/// Common part of the two physics: fields of the state, schedule, length of steps, outputs.
+/// Common part of the two physics: fields of the state, schedule, step size, outputs.
 class NodeRun {
  public:
-  /// `names`: of the columns. `keys` and `context` outlive this.
+  /// `names`: of the columns. `keys` and `context` must outlive this.
   NodeRun(const NodeKeys& keys, Context& context, NodeRange& range, Equations equations, std::vector<std::string> names,
           ShownNodes shown);
   /// Returns all nodes for outputs; called only while a run begins or resumes.
@@ -110,7 +110,7 @@ class NodeRun {
   Stepper& stepper() { return stepper_; }
   const Stepper& stepper() const { return stepper_; }
 
-  /// Collective: sum of weight times value over all nodes, exact; smallest and largest value.
+  /// Collective: weighted sum of values over all nodes, exact; smallest and largest value.
   double sum(std::int64_t column, const std::function<double(std::int64_t own)>& weight) const;
   std::array<double, 2> ends(std::int64_t column) const;
   std::vector<Result> results() const;

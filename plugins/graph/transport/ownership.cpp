@@ -31,7 +31,7 @@ std::string Ownership::text() const {
 
 namespace {
 
-constexpr double gain_that_counts = 0.9;  // parts by cut are less equal in work
+constexpr double gain_that_counts = 0.9;  // parts by cut have less equal work
 
 bool has_empty(const sparse::Parts& parts) {
   return std::adjacent_find(parts.first.begin(), parts.first.end()) != parts.first.end();

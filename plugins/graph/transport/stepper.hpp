@@ -37,7 +37,7 @@ class Stepper {
   int stages() const { return method_ == Method::implicit ? 2 : 3; }
   // Parts of a stage, in this order.
   void exchange();                             ///< neighbours' values; collective
-  void terms(int stage, double t, double dt);  ///< N of this stage; t: where the step begins
+  void terms(int stage, double t, double dt);  ///< N of this stage; t: start of the step
   void diffusion(int stage, double t, double dt);
   void step(double t, double dt);
 

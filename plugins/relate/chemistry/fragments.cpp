@@ -9,7 +9,7 @@ namespace cambium::relate {
 
 namespace {
 
-/// A hash that is the same on every machine (the finaliser of SplitMix64).
+/// Deterministic hash (the finaliser of SplitMix64).
 std::uint64_t mixed(std::uint64_t hash, std::uint64_t with) {
   std::uint64_t z = hash * 0x9e3779b97f4a7c15u + with + 0x632be59bd9b4e019u;
   z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;

@@ -26,7 +26,7 @@ std::vector<double> text_similarity(std::span<const std::string> texts, std::spa
       norm[i] += weight * weight;
     }
   }
-  std::set<std::string_view> names;  // a fixed order of sums
+  std::set<std::string_view> names;  // gives sums a fixed order
   for (const auto& owner : owners) names.insert(owner.first);
   std::vector<double> out(n * n, 0.0);
   for (const auto piece : names) {

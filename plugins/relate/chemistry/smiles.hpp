@@ -9,7 +9,7 @@ namespace cambium::relate {
 struct MoleculeGraph {
   static constexpr int aromatic = 5, dative = 6;  ///< orders of bonds
   struct Atom {
-    std::string element;  ///< such as "Cl"; "*" for any
+    std::string element;  ///< for example "Cl"; "*" for any
     bool aromatic = false;
     int charge = 0;
     int hydrogens = -1;  ///< explicit, in brackets or as atoms; -1 if implied by the element

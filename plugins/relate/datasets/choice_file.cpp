@@ -46,7 +46,7 @@ ChoiceTable::Lists listed(const io::File& file, const std::string& name, const c
   return out;
 }
 
-/// Takes the items of `others` out of `lists`, user by user; how many.
+/// Removes the items of `others` from `lists`, user by user; returns their number.
 std::int64_t take_out(const ChoiceTable::Lists& others, ChoiceTable::Lists& lists) {
   std::size_t out = 0;
   for (std::size_t u = 0; u < others.size(); ++u)

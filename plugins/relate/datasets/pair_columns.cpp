@@ -28,7 +28,7 @@ class Finder {
     taken_.resize(names.size(), false);
   }
 
-  /// Takes the first column with one of these names, the earlier ones first.
+  /// Takes the first column with one of these names, in the order of the names.
   std::optional<std::size_t> take(std::initializer_list<const char*> words) {
     for (const char* word : words)
       for (std::size_t k = 0; k < bare_.size(); ++k)

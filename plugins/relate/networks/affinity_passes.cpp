@@ -80,7 +80,7 @@ class AffinityPasses : public Passes<T> {
   }
 
  private:
-  /// One over the pieces of a side.
+  /// One over the number of parts of a side.
   T share_of(std::size_t sample, std::size_t side) const {
     return T(1) / static_cast<T>(lengths_[sample * 4 + side + 2]);
   }

@@ -11,7 +11,7 @@ namespace cambium::relate {
 /// Far enough below every cosine to contribute to neither loss.
 constexpr double never = -1e4;
 
-/// e^x for -80 < x < 80, 0 below, in a form that compilers make vectors of: with x = n ln 2 + r, |r| <= ln 2 / 2, a
+/// e^x for -80 < x < 80, 0 below, in a form that compilers vectorise: with x = n ln 2 + r, |r| <= ln 2 / 2, a
 /// polynomial of r and n added to the exponent. Relative error below 3e-7 in float.
 static float exp_of(float x) {
   const float shifted = x * 1.44269504f + 12582912.0f, n = shifted - 12582912.0f;

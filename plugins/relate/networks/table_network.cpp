@@ -196,7 +196,7 @@ void TableNetwork::restore(const std::string& state) {
   seen_.columns.clear();
   for (const auto& column : json.at("columns"))
     seen_.columns.push_back({column.at("name").get<std::string>(), column.at("rows").get<std::int64_t>(),
-                             column.value("meaning", std::uint64_t{0})});  // models of before 0: nothing is known
+                             column.value("meaning", std::uint64_t{0})});  // 0 in earlier models: unknown
   seen_.mean = json.at("mean").get<std::vector<double>>();
   seen_.scale = json.at("scale").get<std::vector<double>>();
   seen_.centre = json.at("centre").get<double>();

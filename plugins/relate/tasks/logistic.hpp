@@ -27,8 +27,8 @@ class LogisticRegression {
   double lambda_ = 0.0;
 };
 
-/// Minimum of a smooth function by L-BFGS with ten pairs and Armijo's rule; `gradient` fills the gradient and returns
-/// the value.
+/// Minimises a smooth function by L-BFGS with ten pairs and Armijo line search; `gradient` fills the gradient and
+/// returns the value.
 std::vector<double> minimise(std::vector<double> x,
                              const std::function<double(const std::vector<double>&, std::vector<double>&)>& gradient,
                              int steps);

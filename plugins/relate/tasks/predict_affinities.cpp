@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::string_view shown_baseline = "means + both";
 
-/// Training pairs by which the ridge chooses its keys: those of the validation fold, or a sixth.
+/// Training pairs held out to choose the ridge's keys: those of the validation fold, or a sixth.
 std::vector<char> held_pairs(const PairTable& table, const std::vector<Role>& roles) {
   std::vector<char> out(table.compounds.size() * table.targets.size(), 0);
   const bool fold = std::find(roles.begin(), roles.end(), Role::validation) != roles.end();
