@@ -27,7 +27,7 @@ struct FitData {
   Stretch seen() const;                     ///< the stretch at these times
 };
 
-/// A method that forecasts windows: from `past` true rows (and the calendar) to the next `future` rows.
+/// A method that forecasts windows: from `past` rows (and the calendar) to the next `future` rows.
 class Forecaster {
  public:
   virtual ~Forecaster() = default;

@@ -45,9 +45,9 @@ struct Comparison {
   std::vector<double> correlation;  ///< of anomalies of the last one, by lead; empty unless requested
 };
 
-/// A line for each lead: CRPS of every forecast; spread over error and coverage of the last.
+/// One line per lead: CRPS of every forecast; spread over error and coverage of the last one.
 std::vector<std::string> comparison_text(const Comparison& c);
-/// A header, and a line for each comparison, forecast and lead.
+/// A header, and one line per comparison, forecast and lead.
 std::string comparison_csv(const std::vector<Comparison>& of);
 
 /// Anomaly correlation of forecast and truth, with the climatology subtracted from both, by lead of a single series.

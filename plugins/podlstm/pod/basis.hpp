@@ -13,8 +13,8 @@ enum class PodMethod { snapshots, randomized };
 struct BasisOptions {
   std::int64_t modes = 5;
   PodMethod method = PodMethod::snapshots;
-  std::int64_t oversampling = 10;  ///< extra columns of the randomized subspace
-  int most_passes = 40;            ///< over the data, of the randomized method
+  std::int64_t oversampling = 10;  ///< additional columns of the randomized subspace
+  int most_passes = 40;            ///< over the data, for the randomized method
   double tolerance = 1e-11;        ///< residual of every requested eigenpair relative to its eigenvalue
 };
 
@@ -26,7 +26,7 @@ struct Basis {
   double total_energy = 0.0;    ///< of all training fluctuations
   Matrix coefficients;          ///< (snapshots, modes), those after training projected
   std::vector<double> squared;  ///< sum_x w (q - mean)^2 of every snapshot
-  double weight = 0.0;          ///< sum of w over the cells kept
+  double weight = 0.0;          ///< sum of w over the unmasked cells
   std::int64_t cells = 0;       ///< not masked
   double orthonormality = 0.0;  ///< largest |psi_j w psi_k - delta_jk|
   double residual = 0.0;        ///< of the randomized method's eigenpairs, relative

@@ -259,7 +259,7 @@ bool Field::accept(double* column, std::int64_t stride, std::int64_t cell) const
     const double x = column[t * stride];
     if (!std::isfinite(x)) {
       if (++absent; first < 0) first = t;
-    } else if (t < training_) {  // later years must not reach what is trained on
+    } else if (t < training_) {  // later years must not leak into training data
       sum += x, ++seen;
     }
   }

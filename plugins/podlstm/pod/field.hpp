@@ -16,7 +16,7 @@ namespace cambium::podlstm {
 enum class Missing { refuse, land, drop, fill };
 enum class AreaWeights { none, cos_latitude };
 
-/// A field in the files of a deck.
+/// A field in files, as configured in the deck.
 struct FieldParams {
   struct Mask {
     std::string file, array;

@@ -57,7 +57,7 @@ void fill_attributes(io::File& file, const Field& field, const Basis& basis, con
   file.set_attribute("axes", axes);
 }
 
-/// Small arrays that every rank holds.
+/// Small arrays that are replicated on every rank.
 void fill_series(io::File& file, const Field& field, const Basis& basis) {
   const auto modes = std::ssize(basis.energy);
   const std::string unit = field.anomalies().standardise ? "" : field.first_file().unit();
@@ -128,7 +128,7 @@ void write_map(io::File& file, const std::string& name, const std::vector<double
   array.set_attribute("_FillValue", std::numeric_limits<double>::quiet_NaN());
 }
 
-/// Maps (rows, axes...), row after row through rank 0.
+/// Writes maps (rows, axes...) row by row through rank 0.
 void write_maps(std::optional<io::File>& file, const std::string& name, const Matrix& rows, const Basis& basis,
                 const Field& field, const std::string& long_name, const Comm& comm) {
   io::on_root(comm, [&] {

@@ -60,7 +60,8 @@ Stretch part(const Matrix& a, const std::vector<double>& days, std::int64_t firs
 
 std::string text_attribute(const io::Object& object, const char* name) {
   if (!object.has_attribute(name)) return "";
-  const auto texts = object.attribute<std::vector<std::string>>(name);  // netCDF writes an empty text as none
+  const auto texts =
+      object.attribute<std::vector<std::string>>(name);  // netCDF writes an empty text without an element
   return texts.empty() ? "" : texts.front();
 }
 

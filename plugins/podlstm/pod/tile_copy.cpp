@@ -93,7 +93,7 @@ TileCopy::TileCopy(const std::string& folder, std::vector<std::int64_t> first, s
 
 TileCopy::~TileCopy() { close(file_); }
 
-/// Values before those of a snapshot of a tile.
+/// Offset of a snapshot of a tile, in values.
 std::int64_t TileCopy::place(std::size_t tile, std::int64_t snapshot) const {
   return (first_[tile] - first_.front()) * snapshots_ + snapshot * (first_[tile + 1] - first_[tile]);
 }

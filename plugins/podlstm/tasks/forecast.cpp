@@ -101,7 +101,7 @@ static void write_forecast_axes(io::File& out, const WindowShape& shape, std::in
   add("mode", 1, modes, "number of the mode");
 }
 
-/// Dates where the series has some: days since the date of its unit.
+/// As dates if the series has them: days since the reference date.
 static void write_issued(io::File& out, const std::vector<double>& days, io::cf::TimeUnit unit) {
   const bool dated = unit.has_date();
   unit.seconds = 86400.0;
@@ -139,7 +139,7 @@ void report_table(const std::vector<TableRow>& rows, const Series& series, const
       };
       add("past", past, "past_time", shape.past, "true coefficients that a forecast sees");
       add("truth", truth, "lead", shape.future, "true coefficients");
-      // Without the blanks that set a row of the table in: netCDF takes no name that begins with one.
+      // Strips the indentation of table rows: netCDF does not accept names with a leading blank.
       for (const auto& row : rows)
         if (row.spread.rows > 0)
           add(fmt::format("spread/{}", trim(row.name)), row.spread, "lead", shape.future,

@@ -21,7 +21,7 @@ std::uint64_t trial_seed(std::uint64_t seed, const std::string& canonical, std::
   return h + static_cast<std::uint64_t>(attempt);
 }
 
-/// The networks of one trial, for every split its seeds; those of this rank.
+/// Networks of one trial on this rank, one for each split and seed.
 struct WindowEvaluator::Running {
   std::vector<std::optional<Member>> members;
   int epochs = 0;
@@ -64,7 +64,7 @@ double WindowEvaluator::reward(const Running& r) const {
   return score(truth_, forecast, series_.modes()).r2;
 }
 
-/// Runs an action that may fail on one rank of a group alone; what stopped it is known to all of them then.
+/// Runs an action that may fail on a single rank of a group, and shares the error with all of them.
 bool WindowEvaluator::together(const std::function<void()>& action) const {
   bool good = true;
   try {

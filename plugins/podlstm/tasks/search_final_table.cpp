@@ -22,7 +22,7 @@ struct Chosen {
   double r2 = 0.0, share = 0.0, mixed_r2 = 0.0;  ///< validation; weight of the linear forecast
 };
 
-/// The best trials of different networks; every rank gets them from rank 0.
+/// The best trials with different networks, broadcast from rank 0.
 Chosen choose(const Journal* journal, const SearchSpace& space, std::int64_t members, const Comm& comm) {
   Chosen out;
   std::vector<double> message;
@@ -69,7 +69,7 @@ double best_share(const Matrix& truth, const Matrix& network, const Matrix& line
   return best;
 }
 
-/// Windows to forecast by networks fitted to others.
+/// Windows to be forecast by networks fitted to others.
 struct Piece {
   FitData fit;
   const Stretch& on;
@@ -142,7 +142,7 @@ class FinalTable {
     });
   }
 
-  /// Harmonics + ridge with the penalty that the networks' residuals are of.
+  /// Harmonics + ridge with the penalty used for the networks' residuals.
   std::unique_ptr<Forecaster> linear_forecast() const { return harmonic_ridge(p_.linear); }
 
   void forecast_test(std::vector<TableRow>& rows, const Selection& selection) {
@@ -165,7 +165,7 @@ class FinalTable {
     store(selection, *linear, found.weights);
   }
 
-  /// The head alone, without any recurrent layer, trained for as long as it validates best.
+  /// The head without recurrent layers, trained for the number of epochs with the best validation score.
   Chosen choose_plain() {
     SearchTask::Params p = p_;
     p.network.epochs = p.ensemble.plain_epochs;
@@ -183,7 +183,7 @@ class FinalTable {
   struct Forecasts {
     Matrix mean, deviation;                   ///< over networks and seeds
     std::vector<double> first;                ///< R2 of the first network by seed
-    std::vector<std::vector<float>> weights;  ///< of the last piece's networks, those of this rank
+    std::vector<std::vector<float>> weights;  ///< networks of the last piece on this rank
   };
 
   /// Concatenated forecasts of all pieces; networks and seeds are distributed over ranks.
@@ -218,12 +218,12 @@ class FinalTable {
     return out;
   }
 
-  /// ensemble.h5, from which the stage `forecast` repeats these forecasts and makes others.
+  /// Writes ensemble.h5, from which the stage `forecast` reproduces these forecasts and computes others.
   void store(const Selection& selection, const Forecaster& linear, const std::vector<std::vector<float>>& weights) {
     EnsembleFile file{p_.member({}), shape_, series_.modes(), selection.linear_share, {}};
     for (std::size_t i = 0; i < weights.size(); ++i) {
       const auto& genome = found_.genomes[i / static_cast<std::size_t>(p_.ensemble.seeds)];
-      std::vector<double> message(weights[i].begin(), weights[i].end());  // from the rank that trained it to all
+      std::vector<double> message(weights[i].begin(), weights[i].end());  // broadcast from the rank that trained it
       message.resize(context_.comm.max(static_cast<int>(message.size())));
       context_.comm.sum(message);
       file.networks.push_back({genome, {message.begin(), message.end()}});

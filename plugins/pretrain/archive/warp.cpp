@@ -75,7 +75,7 @@ class Warp {
  private:
   static constexpr std::size_t waves = 3;
   struct Wave {
-    Pair size, number;  ///< cells that it moves by over the deviation; waves over the field
+    Pair size, number;  ///< displacement in cells over the standard deviation; waves over the field
     double phase;
   };
   Pair cells_;

@@ -14,7 +14,7 @@ namespace cambium::train {
 
 using Scheme = ContrastiveScheme;
 
-/// One of the two views: its samples compare themselves with the other view of all others.
+/// One of the two views: its samples are the anchors, those of the other view the candidates.
 struct ContrastiveLoss::Anchors {
   // of this rank's samples
   std::vector<double> temperature;  ///< used in this step
@@ -87,7 +87,7 @@ void ContrastiveLoss::look(Batch<T>& batch, double temperature, ContrastiveResul
     for (const auto& sums : view.sums) out.infonce += 0.5 * log_sum(sums);
 }
 
-/// Old rows of this rank's samples with the batch's means mixed in.
+/// Updates the rows of this rank's samples with the batch means.
 void ContrastiveLoss::update(std::span<const std::int64_t> ids, std::int64_t others, std::span<Anchors> views) {
   const double inner = inner_rate();
   for (auto& view : views)
@@ -131,7 +131,7 @@ void ContrastiveLoss::exchange(Batch<T>& batch, double temperature) {
     }
 }
 
-/// The objective, and its derivative by the one temperature.
+/// The objective, and its derivative by the common temperature.
 template <class T>
 void ContrastiveLoss::add_values(const Batch<T>& batch, double temperature, ContrastiveResult<T>& out) const {
   const double rho = keys_.scheme == Scheme::v2 || keys_.scheme == Scheme::v3 ? keys_.rho_or_default() : 0.0;

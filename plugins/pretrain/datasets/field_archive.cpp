@@ -70,7 +70,7 @@ void FieldArchive::Params::describe(deck::Describe<Params>& d) {
   d.check(archive_problem);
 }
 
-/// Snapshots in a span of times.
+/// Snapshots in a time range.
 static Archive within(Archive archive, double first, double last) {
   const auto numbers = archive.layout.numbers();
   for (auto& simulation : archive.simulations) {

@@ -43,7 +43,7 @@ struct Images::Pictures {
 
 namespace {
 
-/// Spots of a class, moved by what is random of the sample.
+/// Spots of a class, displaced by the random numbers of the sample.
 void draw(const MadeUpImages& keys, std::int64_t sample, std::int64_t label, std::vector<float>& out) {
   const auto id = static_cast<std::uint64_t>(sample), seed = static_cast<std::uint64_t>(keys.seed);
   const Random4 own(seed, made_up_stream, id, 1);

@@ -32,8 +32,8 @@ std::vector<std::int64_t> nearest_classes(const Matrix& known, std::span<const s
 
 namespace {
 
-/// Ridge fits of rows x to targets of mean 0 by the smaller of the two normal equations, through the eigenvectors of
-/// its matrix, which serve any ridge.
+/// Ridge fits of rows x to centred targets by the smaller of the two normal equations, through an eigendecomposition
+/// that is shared by all ridges.
 class RidgeFits {
  public:
   RidgeFits(const Matrix& x, const Matrix& targets) : x_(x), by_rows_(x.rows < x.columns) {
@@ -71,7 +71,7 @@ class RidgeFits {
 
 }  // namespace
 
-/// The one of least squares when each row is left out in turn, which costs no further fit.
+/// The ridge with the lowest leave-one-out squared error, in closed form.
 static double chosen_ridge(const RidgeFits& fits, const Matrix& x, const Matrix& targets) {
   const auto n = static_cast<double>(x.rows);
   double best = std::numeric_limits<double>::infinity(), out = 0.0;

@@ -61,7 +61,7 @@ std::optional<Method> relevant(const Table& archive, const Matrix& known, const 
   if (before.empty()) return {};
   const PrincipalComponents pca(known, components);
   const Matrix rows = pca(known);
-  if (rows.columns == 0) return {};  // runs do not differ, or there is one
+  if (rows.columns == 0) return {};  // identical runs, or only one
   Matrix changes = rows_of(rows, after);
   const Matrix from = rows_of(rows, before);
   for (std::size_t k = 0; k < changes.values.size(); ++k) changes.values[k] -= from.values[k];
@@ -130,7 +130,7 @@ std::vector<Method> methods_for_partners(const Table& given_training, const Tabl
   return out;
 }
 
-/// One row for each combination of parameters: the mean over the rows that have it.
+/// One row per combination of parameters: the mean over its rows.
 static std::pair<Matrix, Matrix> means_of_runs(const Matrix& parameters, const Matrix& rows) {
   std::map<std::vector<double>, std::vector<std::int64_t>> same;
   for (std::int64_t k = 0; k < parameters.rows; ++k)

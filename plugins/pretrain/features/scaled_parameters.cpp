@@ -30,7 +30,7 @@ std::pair<Matrix, Matrix> scaled_by(Matrix candidates, Matrix known, Matrix by) 
         if (logarithm)
           x = std::log10(std::max(x, 1e-300));
         else if (size > 0.0)
-          x /= size;  // a unit of 1e-15 is no constant
+          x /= size;  // a unit of 1e-15 is not constant
       }
   }
   return {standardised(candidates, by), standardised(known, by)};

@@ -99,7 +99,7 @@ void gather(const Job<T>& job) {
   });
 }
 
-/// Terms of a gradient of weights, [row][output].
+/// Contributions to a weight gradient, [row][output].
 template <class T>
 struct RowsJob {
   const Gathering& g;

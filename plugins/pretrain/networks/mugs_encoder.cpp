@@ -14,7 +14,7 @@ using train::TorchBatch;
 
 namespace {
 
-/// The rows of `known` most like each row of y: (rows, at most `most`, width).
+/// The rows of `known` most similar to each row of y: (rows, at most `most`, width).
 Tensor neighbours_of(const Tensor& y, const Tensor& known, std::int64_t most) {
   const std::int64_t count = std::min(most, known.size(0));
   if (count == 0) return torch::zeros({y.size(0), 1, y.size(1)}, y.options().requires_grad(false));
@@ -175,7 +175,7 @@ std::int64_t MugsEncoder::width() const {
   return params_.width * ((w.instance > 0.0) + (w.local > 0.0) + (w.group > 0.0));
 }
 
-/// Without a memory a field is its own neighbour: a vector must not depend on what was seen last.
+/// Without the memory, a field is its own neighbour: vectors must not depend on recently seen samples.
 Tensor MugsEncoder::vectors(const Tensor& fields) const {
   const Tensor y = student_->trunk(fields);
   if (params_.vector == Vector::trunk) return unit_rows_of(y);
@@ -227,7 +227,7 @@ void MugsEncoder::add(const Tensor& fields, const std::vector<Taught>& teachers,
                       Pull& sum) {
   const Tensor y = student_->trunk(fields);
   const auto& w = params_.weights;
-  const bool learn_prototypes = seen_ >= samples_;  // the first epoch keeps them
+  const bool learn_prototypes = seen_ >= samples_;  // frozen in the first epoch
   const auto put = [&](Tensor& to, const Tensor& value) { to = to.defined() ? to + weight * value : weight * value; };
   Tensor instance, local, group;
   if (w.instance > 0.0) instance = student_->instance(y, true);
@@ -244,7 +244,7 @@ void MugsEncoder::add(const Tensor& fields, const std::vector<Taught>& teachers,
   }
 }
 
-/// Teachers' rows of all ranks enter the queues; the centre moves to the mean of all.
+/// Adds the teachers' rows of all ranks to the queues; moves the centre to the mean of all.
 void MugsEncoder::remember(const std::vector<Taught>& teachers, std::int64_t samples) {
   const torch::NoGradGuard none;
   Tensor mean = torch::zeros_like(centre_);
@@ -260,7 +260,7 @@ void MugsEncoder::remember(const std::vector<Taught>& teachers, std::int64_t sam
 
 std::vector<train::TorchNetwork::Term> MugsEncoder::loss(const TorchBatch& batch) {
   if (!waiting_.empty()) take(train::KeptNumbers(std::move(waiting_)));
-  follow(*student_, *teacher_, seen_ == 0 ? 0.0 : params_.momentum);  // in the first step they are the student's
+  follow(*student_, *teacher_, seen_ == 0 ? 0.0 : params_.momentum);  // a copy in the first step
   std::vector<Tensor> large;
   std::vector<Taught> teachers;
   for (int k = 0; k < 2; ++k) {
@@ -307,7 +307,7 @@ std::vector<std::string> MugsEncoder::report() const {
 
 std::vector<TermInfo> MugsEncoder::metrics() const { return {{"unlike", "", TermInfo::Report::mean}}; }
 
-/// 1 - the cosine between the vectors of two views of a field.
+/// 1 - cosine similarity of two views of a field.
 std::vector<train::TorchNetwork::Term> MugsEncoder::measure(const TorchBatch& batch) {
   const Tensor a = vectors(view(batch, 0, true)), b = vectors(view(batch, 1, true));
   const auto n = static_cast<double>(batch.size());

@@ -51,7 +51,7 @@ class MugsModule : public torch::nn::Module {
   torch::Tensor local(const torch::Tensor& y, const torch::Tensor& neighbours, bool student);
   /// Rows of length 1 for comparison with prototypes.
   torch::Tensor grouped(const torch::Tensor& y) { return unit_rows_of(group_(y)); }
-  /// Similarities of such rows with all prototypes.
+  /// Similarities of these rows with all prototypes.
   torch::Tensor compared(const torch::Tensor& grouped, bool learn_prototypes);
 
  private:

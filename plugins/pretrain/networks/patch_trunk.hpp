@@ -24,7 +24,7 @@ class PatchTrunk : public Trunk {
 
   std::vector<std::int64_t> whole_;  ///< patches along each axis of a full field
   torch::nn::Linear in_{nullptr};
-  std::vector<torch::Tensor> place_;  ///< by axis: (patches, width); undefined where it is periodic
+  std::vector<torch::Tensor> place_;  ///< by axis: (patches, width); undefined if periodic
   std::vector<std::shared_ptr<Block>> blocks_;
   torch::nn::LayerNorm norm_{nullptr};
 };

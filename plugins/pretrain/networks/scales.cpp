@@ -47,8 +47,7 @@ void add_field(const train::Sample& sample, const FieldShape& shape, const std::
   }
 }
 
-/// In the field's own unit, however small that is; a channel that does not change beyond rounding has the size of its
-/// mean, or 1.
+/// In the field's own unit, however small; for a channel that is constant to rounding, the absolute mean, or 1.
 double deviation_of(double squares, double mean) {
   constexpr double rounding = 1e-7;  // of single precision
   const double found = std::sqrt(squares);

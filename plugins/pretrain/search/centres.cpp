@@ -29,7 +29,7 @@ std::vector<std::int64_t> nearest_centres(const FloatRows& rows, const FloatRows
   constexpr std::int64_t block = 64;
   const RowProducts products(centres);
   const std::int64_t width = (centres.rows + lanes - 1) / lanes * lanes;
-  std::vector<float> similar(block * width, -2.0f);  // beyond the centres it stays so
+  std::vector<float> similar(block * width, -2.0f);  // unchanged in the padding
   std::vector<double> out(rows.rows, 0.0);
   for (std::int64_t from = comm.rank() * block; from < rows.rows; from += comm.size() * block) {
     const std::int64_t n = std::min(block, rows.rows - from);

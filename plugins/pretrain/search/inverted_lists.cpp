@@ -84,7 +84,7 @@ InvertedLists::InvertedLists(FloatRows rows, std::int64_t lists, const Comm& com
 
 InvertedLists::InvertedLists(Parts parts) : parts_(std::move(parts)), centre_products_(parts_.centres) {}
 
-/// One query as it is compared.
+/// A quantised query.
 struct InvertedLists::Query {
   std::vector<std::int8_t> bytes;
   float unit = 1.0f;

@@ -21,7 +21,7 @@ class InvertedLists {
   /// Content of a file in addition to the rows.
   struct Parts {
     FloatRows rows, centres;
-    std::vector<std::int64_t> start;   ///< of each list, and the end; lists begin at blocks of bytes
+    std::vector<std::int64_t> start;   ///< offset of each list, and the end; lists start at blocks of bytes
     std::vector<std::int64_t> number;  ///< row index at each position; -1 in the padding of a block
     std::vector<float> unit;           ///< of each list's bytes
     ByteRows bytes;                    ///< x - c at each position
