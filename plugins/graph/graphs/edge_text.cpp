@@ -310,7 +310,7 @@ class EdgeReader {
   std::optional<Konect> konect_;
   io::Commas commas_;  ///< of weights
   bool thirds_ = false,
-       whole_thirds_ = true;  ///< unnamed third cells: whether there are any, and all of them are integers
+       whole_thirds_ = true;  ///< unnamed third cells: whether there are any, all integers
 };
 
 }  // namespace

@@ -40,9 +40,8 @@ struct NodePart {
 
 /// A graph in memory. Immutable once created.
 struct Graph {
-  std::string source;  ///< for messages: a file, or "made"
-  sparse::Csr<double>
-      weights;  ///< row i: neighbours (message sources) of node here().begin + i; symmetric unless directed
+  std::string source;           ///< for messages: a file, or "made"
+  sparse::Csr<double> weights;  ///< row i: neighbours (sources) of node here().begin + i; symmetric unless directed
   bool directed = false;
   std::int64_t edges = 0;            ///< distinct ones, including loops
   std::int64_t duplicates = 0;       ///< edges between the same nodes as an earlier one

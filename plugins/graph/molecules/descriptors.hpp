@@ -36,8 +36,7 @@ class DescriptorRows {
   std::vector<double> row_of(const Descriptor& molecule, double& beyond) const;
 
   std::vector<Descriptor> known_;
-  std::map<std::array<std::int32_t, 2>, std::array<std::size_t, 2>>
-      place_;  ///< of a list: offset of its first value, length
+  std::map<std::array<std::int32_t, 2>, std::array<std::size_t, 2>> place_;  ///< of a list: first value, length
   std::size_t width_ = 0;
   std::vector<double> rows_;  ///< known x width
 };

@@ -10,9 +10,8 @@ namespace cambium::graph {
 /// Predictions of one method for nodes.
 struct Judgement {
   NodeClasses nodes;
-  double validation = 0.0;  ///< accuracy on the validation nodes; NaN if there are none
-  std::vector<float>
-      probabilities;  ///< of the classes: `nodes` x classes; for label propagation, fractions of the propagated labels
+  double validation = 0.0;           ///< accuracy on the validation nodes; NaN if there are none
+  std::vector<float> probabilities;  ///< of the classes: `nodes` x classes; label propagation: fractions of its labels
 };
 
 /// Number of correctly classified nodes.

@@ -15,9 +15,6 @@ enum class Head { recurrent, dense };
 ///
 /// The head of the paper is another recurrent layer whose width is the number of modes: its output at lead h depends on
 /// the first h inputs only. The dense head is linear in the outputs of the last layer at all times.
-///
-/// The head of the paper is one more recurrent layer whose width is the number of modes: its output at lead h has seen
-/// the first h inputs only. The dense head is linear in the outputs of the last layer at all times.
 class StackedLstm : public train::Network {
  public:
   struct Params {

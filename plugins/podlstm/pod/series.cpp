@@ -60,8 +60,7 @@ Stretch part(const Matrix& a, const std::vector<double>& days, std::int64_t firs
 
 std::string text_attribute(const io::Object& object, const char* name) {
   if (!object.has_attribute(name)) return "";
-  const auto texts =
-      object.attribute<std::vector<std::string>>(name);  // netCDF writes an empty text without an element
+  const auto texts = object.attribute<std::vector<std::string>>(name);  // netCDF writes an empty text as none
   return texts.empty() ? "" : texts.front();
 }
 

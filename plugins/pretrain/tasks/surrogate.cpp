@@ -76,8 +76,7 @@ Runs runs_of(const Table& given, std::span<const double> units, const std::strin
 }
 
 bool alike(const Table& a, const Table& b) {
-  const bool fields =
-      a.channel_names.size() < 2 || a.channel_names == b.channel_names;  // a single one may have any name
+  const bool fields = a.channel_names.size() < 2 || a.channel_names == b.channel_names;  // one may have any name
   return fields && a.parameter_names == b.parameter_names && a.shape.channels == b.shape.channels &&
          a.shape.cells == b.shape.cells && a.shape.periodic == b.shape.periodic;
 }
