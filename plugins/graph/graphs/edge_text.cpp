@@ -308,9 +308,8 @@ class EdgeReader {
   std::vector<Column> columns_;  ///< empty: not named
   std::vector<double> last_;     ///< unnamed fourth column
   std::optional<Konect> konect_;
-  io::Commas commas_;  ///< of weights
-  bool thirds_ = false,
-       whole_thirds_ = true;  ///< unnamed third cells: whether there are any, all integers
+  io::Commas commas_;                          ///< of weights
+  bool thirds_ = false, whole_thirds_ = true;  ///< unnamed third cells: whether there are any, all integers
 };
 
 }  // namespace

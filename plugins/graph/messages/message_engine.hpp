@@ -46,10 +46,9 @@ class MessageEngine {
   EdgeFilters filters_;
   Mixing mixing_;
   std::vector<Layer> layers_;
-  std::vector<int> species_;             ///< of owned atoms and ghosts
-  std::vector<double> scalar_, vector_;  ///< features of owned atoms
-  std::vector<double> scalar_gradient_,
-      vector_gradient_;  ///< of the energy, in units of the model's scale
+  std::vector<int> species_;                               ///< of owned atoms and ghosts
+  std::vector<double> scalar_, vector_;                    ///< features of owned atoms
+  std::vector<double> scalar_gradient_, vector_gradient_;  ///< of the energy, in units of the model's scale
   NodeFeatures<double> sent_gradient_;
   std::vector<double> said_, active_, work_;
 };

@@ -112,8 +112,7 @@ Task::Outcome SyntheticField::run(Context& context) {
       io::labelled(
           file.write("sst", io::tensor_of(values.data(), {params_.weeks, params_.latitudes, params_.longitudes})),
           "degC", "synthetic surface temperature")
-          .set_attribute("_FillValue",
-                         std::numeric_limits<float>::quiet_NaN());  // otherwise CDO counts land
+          .set_attribute("_FillValue", std::numeric_limits<float>::quiet_NaN());  // otherwise CDO counts land
       file.attach_scales("sst", {"time", "lat", "lon"});
       io::write_provenance(file, io::provenance_of(context));
     });

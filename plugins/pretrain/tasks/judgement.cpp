@@ -13,8 +13,7 @@ Place place_of_right(const std::vector<double>& similar, const std::vector<bool>
   double best = -std::numeric_limits<double>::infinity();
   for (std::size_t k = 0; k < similar.size(); ++k)
     if (right[k]) best = std::max(best, similar[k]);
-  double above = 0.0, wrong = 0.0,
-         all = 0.0;  // above the best relevant one; ties, irrelevant; ties
+  double above = 0.0, wrong = 0.0, all = 0.0;  // above the best relevant one; ties, irrelevant; ties
   for (std::size_t k = 0; k < similar.size(); ++k) {
     if (similar[k] > best + rounding) above += 1.0;
     if (std::abs(similar[k] - best) > rounding) continue;
