@@ -88,7 +88,7 @@ static TwoClassScore score_of(const Graph& graph, std::span<const std::int32_t> 
                               const Comm& comm) {
   constexpr double none = std::numeric_limits<double>::quiet_NaN();
   if (graph.classes != 2) return {none, none};
-  std::vector<double> scores(nodes.size(), 0.0), ones(nodes.size(), 0.0);  // a rank knows labels of its own nodes
+  std::vector<double> scores(nodes.size(), 0.0), ones(nodes.size(), 0.0);  // each rank fills in its own nodes
   for (std::size_t k = 0; k < nodes.size(); ++k) {
     if (!own.nodes.nodes.holds(nodes[k])) continue;
     ones[k] = static_cast<double>(graph.labels[nodes[k]]);
