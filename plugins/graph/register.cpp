@@ -1,4 +1,4 @@
-// Everything that a deck can name from this plugin.
+// Registers everything that a deck can name from this plugin.
 #include "core/plugin/registry.hpp"
 #include "plugins/graph/datasets/full_graph.hpp"
 #include "plugins/graph/datasets/graph.hpp"

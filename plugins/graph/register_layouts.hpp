@@ -6,7 +6,7 @@ class Registry;
 
 namespace cambium::graph {
 
-/// Adds the layouts of core/sparse to what decks can name.
+/// Registers the layouts of core/sparse for decks.
 void register_layouts(Registry& registry);
 
 }  // namespace cambium::graph

@@ -1,4 +1,4 @@
-// Everything that a deck can name from this plugin where LibTorch is there.
+// Registers everything in this plugin that requires LibTorch.
 #include "core/plugin/registry.hpp"
 #include "plugins/graph/networks/mesh_graph_net.hpp"
 #include "plugins/graph/networks/message_passing.hpp"

@@ -1,4 +1,4 @@
-// Everything that a deck can name from this plugin.
+// Registers everything that a deck can name from this plugin.
 #include "core/plugin/registry.hpp"
 #include "plugins/podlstm/datasets/forecast_windows.hpp"
 #include "plugins/podlstm/networks/stacked_lstm.hpp"

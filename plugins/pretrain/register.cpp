@@ -1,4 +1,4 @@
-// Everything that a deck can name from this plugin.
+// Registers everything that a deck can name from this plugin.
 #include "core/plugin/registry.hpp"
 #include "plugins/pretrain/datasets/field_archive.hpp"
 #include "plugins/pretrain/datasets/images.hpp"

@@ -1,4 +1,4 @@
-// Everything that a deck can name from this plugin where LibTorch is there.
+// Registers everything in this plugin that requires LibTorch.
 #include "core/plugin/registry.hpp"
 #include "plugins/pretrain/networks/field_encoder.hpp"
 #include "plugins/pretrain/networks/mugs_encoder.hpp"

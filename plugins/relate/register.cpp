@@ -1,4 +1,4 @@
-// Everything that a deck can name from this plugin.
+// Registers everything that a deck can name from this plugin.
 #include "core/plugin/registry.hpp"
 #include "plugins/relate/datasets/clicks.hpp"
 #include "plugins/relate/datasets/interactions.hpp"

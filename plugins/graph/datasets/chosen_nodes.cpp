@@ -41,7 +41,7 @@ AllNodes all_nodes(train::Dataset& data, const std::string& refusal) {
     out.nodes = {first->storage, &whole->nodes};
     return out;
   }
-  constexpr std::int64_t most = 4096;  // samples at a time, which are much larger than what they say
+  constexpr std::int64_t most = 4096;  // samples at a time: they are much larger than their node indices
   auto nodes = std::make_shared<std::vector<std::int32_t>>();
   for (std::int64_t begin = 0; begin < size; begin += most) {
     std::vector<std::int64_t> ids(std::min(most, size - begin));

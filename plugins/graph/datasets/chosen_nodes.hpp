@@ -4,21 +4,21 @@
 
 namespace cambium::graph {
 
-/// Node nodes[id] of a graph as a sample: "label" (int32) and, where `samples` hold them, "features" (float32).
+/// Node nodes[id] of a graph as a sample: "label" (int32) and, if `samples` have them, "features" (float32).
 train::SamplePtr node_sample(const std::shared_ptr<const NodeSamples>& samples, std::int64_t id);
 
-/// The graph of a data set and the nodes of all its samples, ascending. InputError with this text where samples are no
-/// nodes of a graph; no graph where there are no samples.
+/// The graph of a data set and the nodes of all its samples, ascending. InputError with the text `refusal` if samples
+/// are not nodes of a graph; no graph if there are no samples.
 struct AllNodes {
   GraphPtr graph;
   std::shared_ptr<const std::vector<std::int32_t>> nodes;
 };
 AllNodes all_nodes(train::Dataset& data, const std::string& refusal);
 
-/// Nodes with this role whose class is known, ascending; of a divided graph, of those that are here.
+/// Nodes with this role and a known class, ascending; for a partitioned graph, only the local ones.
 std::vector<std::int32_t> nodes_with(const Graph& graph, Role role);
 
-/// Some nodes of a graph that is in memory already.
+/// Some nodes of a graph that is already in memory.
 class ChosenNodes : public train::Dataset {
  public:
   ChosenNodes(GraphPtr graph, std::vector<std::int32_t> nodes)

@@ -5,11 +5,11 @@
 
 namespace cambium::graph {
 
-/// Full-batch training on one graph: every step sees all samples of a data set `graph`. A slice is no share of the
-/// samples but of the graph's rows, nodes [n k / s, n (k + 1) / s) for slice k of s: the network computes the whole
-/// graph, every rank its rows, and each slice adds up what its rows contribute to the gradient. So no slice is empty,
-/// and in ordered mode sums do not depend on the number of ranks. The gradient is divided by the number of samples on
-/// all ranks.
+/// Full-batch training on one graph: every step uses all samples of a data set `graph`. A slice (micro-batch) is a
+/// range of the graph's rows, not of the samples: slice k of s has the nodes [n k / s, n (k + 1) / s). The network
+/// evaluates the full graph, each rank its rows, and each slice accumulates the gradient contributions of its rows.
+/// Therefore no slice is empty, and in ordered mode sums do not depend on the number of ranks. The gradient is divided
+/// by the number of samples on all ranks.
 class FullGraphLoader : public train::Loader {
  public:
   struct Params {

@@ -95,7 +95,7 @@ static const char* name_of(GraphSet::Nodes nodes) {
   }
 }
 
-/// For the nodes that are here.
+/// For the local nodes.
 static std::vector<std::int32_t> chosen_nodes(const Graph& graph, GraphSet::Nodes which) {
   std::vector<std::int32_t> out;
   const auto here = graph.here();

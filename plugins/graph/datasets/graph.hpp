@@ -9,9 +9,9 @@
 
 namespace cambium::graph {
 
-/// Nodes of one graph as samples, with the field "label" (int32, a class); on demand also "features" (float32), for
-/// networks that know nothing of the graph. Every rank holds the graph, or, `divided`, its part. Of a file with several
-/// splits, network k of a committee sees split k where `split` is "each".
+/// Nodes of one graph as samples, with the field "label" (int32, a class); optionally also "features" (float32), for
+/// networks that do not use the graph. Every rank holds the full graph or, if `divided`, its partition. If the file has
+/// several splits and `split` is "each", network k of a committee uses split k.
 class GraphSet : public train::Dataset, public train::VariesByMember {
  public:
   enum class Nodes { training, validation, test, labelled };

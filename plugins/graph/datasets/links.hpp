@@ -8,8 +8,8 @@
 
 namespace cambium::graph {
 
-/// Links as samples, with the fields "user" and "item" (int32): those to train on, or those held out. Every rank holds
-/// all of them.
+/// Links as samples, with the fields "user" and "item" (int32): the training or the held-out ones. Replicated on every
+/// rank.
 class LinkSet : public train::Dataset {
  public:
   struct Params : EdgeTextKeys {

@@ -7,9 +7,9 @@
 
 namespace cambium::graph {
 
-/// Steps of simulated fields on graphs or meshes: a sample is a moment and the one after it. With noise, what the
-/// network sees is disturbed and where it has to arrive is not, so that it learns to come back from its own errors;
-/// each moment is then seen in several disturbances, all of them functions of (seed, sample).
+/// Time steps of simulated fields on graphs or meshes: a sample is a snapshot and its successor. With noise, the input
+/// is perturbed and the target is not, so that the network learns to correct its own errors; each snapshot is then used
+/// with several perturbations, all of them functions of (seed, sample).
 class MeshTrajectories : public train::Dataset {
  public:
   struct Params {
@@ -22,7 +22,8 @@ class MeshTrajectories : public train::Dataset {
 
   void open(Context& context) override;
   std::int64_t size() const override { return params_.draws * std::ssize(steps_); }
-  /// place (nodes, 3), edge (edges, 2), weight (edges), boundary (nodes), value and next (nodes, fields), interval.
+  /// Fields: place (nodes, 3), edge (edges, 2), weight (edges), boundary (nodes), value and next (nodes, fields),
+  /// interval.
   std::vector<train::FieldInfo> fields() const override;
   std::vector<train::SamplePtr> read(std::span<const std::int64_t> ids) override;
 
@@ -31,8 +32,8 @@ class MeshTrajectories : public train::Dataset {
 
   Params params_;
   std::vector<std::shared_ptr<const Trajectory>> trajectories_;
-  std::vector<std::pair<std::size_t, std::int64_t>> steps_;  ///< trajectory, moment
-  std::vector<double> deviation_;                            ///< of each field
+  std::vector<std::pair<std::size_t, std::int64_t>> steps_;  ///< trajectory, snapshot
+  std::vector<double> deviation_;                            ///< standard deviation of each field
 };
 
 }  // namespace cambium::graph

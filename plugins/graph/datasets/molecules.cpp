@@ -62,7 +62,7 @@ MoleculeTable Molecules::table() const {
   return out;
 }
 
-/// Which molecules belong to this set.
+/// Mask of the molecules in this set.
 std::vector<bool> Molecules::chosen(const MoleculeTable& table) const {
   const auto n = std::ssize(table.molecules);
   std::vector<bool> out(n, true);

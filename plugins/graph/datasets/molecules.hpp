@@ -6,8 +6,8 @@
 
 namespace cambium::graph {
 
-/// Molecules with energies, from a file or made up, whole or the part inside or outside one of their folds. All of them
-/// are held in memory.
+/// Molecules with energies, read from a file or synthetic: all of them, or those inside or outside one fold. The full
+/// set is held in memory.
 class Molecules : public train::Dataset {
  public:
   enum class Part { training, test };

@@ -11,12 +11,12 @@ namespace cambium::graph {
 
 namespace {
 
-/// One row of both, in the order of their columns.
+/// Merges a row of both, in ascending order of columns.
 class Merged {
  public:
   Merged(const sparse::Csr<double>& given, const sparse::Csr<double>& turned) : given_(given), turned_(turned) {}
 
-  /// add(column, weight given, weight turned); NaN where an edge was not given so.
+  /// Calls add(column, weight given, weight turned); NaN if an edge was not given in that direction.
   template <class F>
   void row(std::int64_t i, const F& add) const {
     const auto a = given_.columns_of(i), b = turned_.columns_of(i);
@@ -38,7 +38,7 @@ class Merged {
 
 Adjacency adjacency_of(const AdjacencyShape& shape, std::span<const sparse::Entry> given,
                        std::span<const sparse::Entry> turned, const std::string& source, const Numbering& numbering) {
-  constexpr double same = 1e-9;  // digits that a text of weights has
+  constexpr double same = 1e-9;  // precision of weights in text files
   auto first = sparse::csr_from_entries(shape.rows, shape.columns, given);
   Adjacency out{std::move(first.matrix), first.duplicates, 0};
   if (!turned.empty()) {

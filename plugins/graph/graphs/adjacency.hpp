@@ -6,23 +6,22 @@
 
 namespace cambium::graph {
 
-/// Rows of the weights of a graph, and what was found on the way.
+/// Rows of the weights of a graph, and counts of repeated edges.
 struct Adjacency {
   sparse::Csr<double> weights;
-  std::int64_t repeated = 0;  ///< edges that were given before in the same direction
-  std::int64_t mutual = 0;    ///< entries whose edge was given in both directions, too: each such edge has two
+  std::int64_t repeated = 0;  ///< repeated edges in the same direction
+  std::int64_t mutual = 0;    ///< entries of edges that were given in both directions: two for each such edge
 };
 
-/// How edges become rows: `rows` rows from node `first` on, `columns` nodes.
+/// Conversion of edges to rows: `rows` rows from node `first` on, `columns` nodes.
 struct AdjacencyShape {
   std::int64_t rows = 0, columns = 0, first = 0;
-  bool weighted = true;  ///< false: every weight is 1, however often and in whichever direction an edge is given
+  bool weighted = true;  ///< false: every weight is 1, regardless of repetitions and direction
 };
 
-/// `given`: the entry (v, u) of every edge from u to v; `turned`: the entry (u, v) of it where the graph has no
-/// directions, loops left out. Rows count from `shape.first`. Weights of edges that are given several times in one
-/// direction are added up; an edge that is given in both directions counts once. InputError naming `source` where its
-/// two weights differ.
+/// `given`: the entry (v, u) of every edge from u to v; `turned`: its entry (u, v) in an undirected graph, except
+/// loops. Rows count from `shape.first`. Weights of edges repeated in one direction are summed; an edge given in both
+/// directions counts once. InputError naming `source` if its two weights differ.
 Adjacency adjacency_of(const AdjacencyShape& shape, std::span<const sparse::Entry> given,
                        std::span<const sparse::Entry> turned, const std::string& source, const Numbering& numbering);
 

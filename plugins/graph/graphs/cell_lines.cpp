@@ -14,7 +14,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(blanks) - first + 1);
 }
 
-/// Behind a cell in quotation marks that begins at `at`, as spreadsheets write texts with separators; `at` where it is
+/// Returns the end of a quoted cell that begins at `at`, as spreadsheets write texts with separators; `at` if there is
 /// none.
 std::size_t behind_cell(std::string_view line, std::size_t at) {
   if (at >= line.size() || line[at] != '"' ||
@@ -24,7 +24,7 @@ std::size_t behind_cell(std::string_view line, std::size_t at) {
   return end == std::string_view::npos ? at : end + 1;
 }
 
-/// Where a remark begins: at #, % or //.
+/// Start of a comment: #, % or //.
 std::size_t remark_in(std::string_view line) {
   for (std::size_t k = 0; k < line.size(); ++k)
     if (const auto end = behind_cell(line, k); end > k)
@@ -42,9 +42,9 @@ std::optional<double> number_in(std::string_view word) {
   return value;
 }
 
-/// Separator between the cells of a line; empty: blanks.
+/// Separator of the cells of a line; empty: blanks.
 std::string_view mark_in(std::string_view line) {
-  std::string outside;  // of quotation marks, where there are some
+  std::string outside;  // outside of quotation marks, if there are any
   const bool quoted = line.find('"') != std::string_view::npos;
   for (std::size_t k = 0; quoted && k < line.size(); ++k)
     if (const auto end = behind_cell(line, k); end > k)
@@ -58,7 +58,7 @@ std::string_view mark_in(std::string_view line) {
   return has("::") ? "::" : "";
 }
 
-/// A cell without blanks and quotation marks around it.
+/// A cell without surrounding blanks and quotation marks.
 std::string_view bare_cell(std::string_view cell) {
   cell = trimmed(cell);
   if (cell.size() >= 2 && (cell.front() == '"' || cell.front() == '\'') && cell.back() == cell.front())
@@ -87,13 +87,13 @@ void cut_at(std::string_view line, std::string_view mark, std::vector<std::strin
   out.push_back(bare_cell(line.substr(at)));
 }
 
-/// A remark without the marks before it.
+/// A comment without its comment characters.
 std::string_view text_of_remark(std::string_view remark) {
   const auto first = remark.find_first_not_of("#%/ \t");
   return first == std::string_view::npos ? std::string_view() : trimmed(remark.substr(first));
 }
 
-/// Behind a text in quotation marks that begins at `at`; the end where it is not closed.
+/// Returns the end of a quoted text that begins at `at`; the end of the line if the quote is not closed.
 std::size_t behind_quoted(std::string_view text, std::size_t at) {
   const char mark = text[at];
   for (++at; at < text.size() && text[at] != mark; ++at)
@@ -161,7 +161,7 @@ std::vector<std::string_view> CellLines::remark_cells() const {
   return out;
 }
 
-/// The part of a line that holds cells; sets the dictionary behind them.
+/// Returns the part of a line with cells and stores the dictionary that follows them.
 std::string_view CellLines::without_remark(std::string_view line) {
   attributes_.reset();
   const auto open = line.find('{'), remark = remark_in(line);
@@ -205,7 +205,7 @@ std::optional<std::int64_t> CellLines::whole(std::string_view cell) const {
   const auto begin = cell.data() + (cell.size() > 1 && cell.front() == '+' && cell[1] != '-' ? 1 : 0);
   const auto [end, error] = std::from_chars(begin, cell.data() + cell.size(), value);
   if (error == std::errc() && end == cell.data() + cell.size()) return value;
-  constexpr double exact = 9007199254740992.0;  // doubles tell all whole numbers apart up to here
+  constexpr double exact = 9007199254740992.0;  // doubles represent all integers up to here
   const auto number = real(cell);
   if (!number || *number != std::floor(*number) || std::abs(*number) > exact) return {};
   return static_cast<std::int64_t>(*number);

@@ -10,35 +10,34 @@
 
 namespace cambium::graph {
 
-/// The lines of a text of edges or of classes as cells, in whichever of the usual ways they are written: cells between
-/// blanks, tabs, commas, semicolons or "::", with or without quotation marks; remarks behind #, % or //; a byte-order
-/// mark; a dictionary of attributes {...} at the end, as networkx writes them. Empty lines and lines that are remarks
-/// are passed over.
+/// Cells of the lines of a text file of edges or classes, in the common formats: separated by blanks, tabs, commas,
+/// semicolons or "::", with or without quotation marks; comments after #, % or //; a byte-order mark; a dictionary of
+/// attributes {...} at the end, as networkx writes it. Empty lines and comment lines are skipped.
 class CellLines {
  public:
-  /// InputError when the file cannot be opened.
+  /// InputError if the file cannot be opened.
   explicit CellLines(const std::string& path) : lines_(path) {}
 
-  /// The next line that has cells; false at the end.
+  /// Advances to the next line that has cells; false at the end.
   bool next();
   std::span<const std::string_view> cells() const { return cells_; }
-  /// Content between { and } after the cells; none where there is no {.
+  /// Content between { and } after the cells; none if there is no {.
   std::optional<std::string_view> attributes() const { return attributes_; }
-  /// Lines that are remarks and stand before the first one with cells, at most ten, each with its mark.
+  /// Comment lines before the first line with cells, at most ten, including their comment characters.
   const std::vector<std::string>& remarks() const { return remarks_; }
 
-  /// The last remark before the first line with cells, cut into cells as lines are: names of columns, perhaps.
+  /// The last comment before the first line with cells, split into cells like other lines: possibly column names.
   std::vector<std::string_view> remark_cells() const;
-  /// Remarks behind the first line with cells that are a whole number and nothing else.
+  /// Number of comments after the first line with cells that consist of a single integer.
   std::int64_t numbers_between() const { return numbers_between_; }
 
   std::int64_t line_number() const { return lines_.number(); }
   const std::string& path() const { return lines_.path(); }
   [[noreturn]] void fail(const std::string& text) const { lines_.fail(text); }
 
-  /// A cell as a finite number; a comma is its decimal point where cells do not stand between commas.
+  /// A cell as a finite number; the comma is a decimal point unless cells are separated by commas.
   std::optional<double> real(std::string_view cell) const;
-  /// A cell as a whole number, also when it is written as 3.0 or 3e2.
+  /// A cell as an integer, also if written as 3.0 or 3e2.
   std::optional<std::int64_t> whole(std::string_view cell) const;
 
  private:
@@ -55,8 +54,8 @@ class CellLines {
   bool begun_ = false, decimal_comma_ = false;
 };
 
-/// The number that a dictionary of Python or JSON ("'weight': 2.0, 'color': 'red'") gives to a key; none where it does
-/// not name the key. `wrong` is set where what stands there is no number.
+/// Value of a key in a Python or JSON dictionary ("'weight': 2.0, 'color': 'red'"); none if the key is missing. Sets
+/// `wrong` if its value is not a number.
 std::optional<double> number_of_key(std::string_view dictionary, std::string_view key, bool& wrong);
 
 }  // namespace cambium::graph

@@ -21,15 +21,15 @@ namespace cambium::graph {
 
 namespace {
 
-/// Edges of a file on their way to the ranks that hold an end.
+/// Sends edges of a file to the ranks that own an end.
 class EdgeSender {
  public:
   EdgeSender(const std::string& path, const Graph& graph, std::int64_t nodes, const Comm& comm)
       : path_(path), nodes_(nodes), directed_(graph.directed), comm_(comm),
         first_(sparse::equal_ranges(nodes, comm.size())) {}
 
-  /// Entries of this rank's rows, in the order of the file: piece k is read by rank k mod P, and pieces of a round come
-  /// in the order of ranks. A fault is kept until all rounds are over, so that no rank waits for another.
+  /// Entries of this rank's rows, in the order of the file: piece k is read by rank k mod P, and pieces of a round
+  /// arrive in rank order. Errors are deferred to the end of all rounds, so that no rank waits for another.
   EdgeEntries all(const io::File& file, std::int64_t edges) {
     constexpr std::int64_t most = 1 << 20;  // edges in a round
     const std::int64_t piece = std::max<std::int64_t>(1, most / comm_.size()), round = piece * comm_.size();
@@ -80,7 +80,7 @@ class EdgeSender {
   std::vector<std::int64_t> first_;
 };
 
-/// The sums of A + I that own rows need: their own, and those of the nodes that they hear.
+/// Sets the row sums of A + I needed by own rows: their own, and those of their neighbours.
 void take_sums(Graph& graph, const std::vector<std::int64_t>& first, const Comm& comm) {
   auto& part = *graph.held;
   const sparse::Range own{part.first, part.last};
@@ -96,7 +96,7 @@ void take_sums(Graph& graph, const std::vector<std::int64_t>& first, const Comm&
   exchange.finish();
 }
 
-/// Rows that this rank holds, the counts of all, and what it must know of other nodes.
+/// Sets the local rows, the global counts, and the data needed of other nodes.
 void take_rows(Graph& graph, EdgeEntries entries, std::int64_t nodes, std::int64_t edges, const Comm& comm) {
   const auto first = sparse::equal_ranges(nodes, comm.size());
   graph.held = NodePart{first[at(comm.rank())], first[at(comm.rank()) + 1], {}, {}};
@@ -124,7 +124,7 @@ void take_rows(Graph& graph, EdgeEntries entries, std::int64_t nodes, std::int64
   graph.duplicates = edges - graph.edges;
 }
 
-/// Data that all ranks have of all.
+/// Data replicated on all ranks.
 void agree(Graph& graph, const Comm& comm) {
   graph.feature_entries = comm.sum(graph.feature_entries);
   for (auto& count : graph.in_role) count = comm.sum(count);

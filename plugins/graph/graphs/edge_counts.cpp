@@ -17,7 +17,7 @@ namespace {
 
 using Pair = std::pair<std::int64_t, std::int64_t>;
 
-/// How many numbers of nodes there are, and between which they lie.
+/// Number of distinct node IDs, and their range.
 struct Side {
   std::int64_t low = 0, high = 0, named = 0;
   explicit Side(std::vector<std::int64_t> numbers) {
@@ -27,9 +27,9 @@ struct Side {
     high = *last;
     named = Numbering::of_named(std::move(numbers)).size();
   }
-  /// True if there can be so many nodes, counted from 0 or from 1, or exactly those that are named.
+  /// True if there can be `count` nodes, numbered from 0 or from 1, or exactly those that occur.
   bool fits(std::int64_t count) const { return high < count || (high <= count && low >= 1) || named == count; }
-  /// True if it is that number rather than one that is larger for no reason.
+  /// True if `count` is exactly that number, not a larger one.
   bool meets(std::int64_t count) const { return count == high || count == high + 1 || count == named; }
 };
 
@@ -43,7 +43,7 @@ class Counts {
     return out;
   }
 
-  /// Lines, or different edges, without a look at their direction.
+  /// Lines, or distinct edges regardless of direction.
   bool edges(std::int64_t count) {
     if (count == text_.size()) return true;
     if (count > text_.size() || count < text_.size() / 4) return false;
@@ -60,8 +60,8 @@ class Counts {
   bool sides(std::int64_t rows, std::int64_t columns) const {
     return plain_ ? rows == columns && both_.fits(rows) : first_.fits(rows) && second_.fits(columns);
   }
-  /// Numbers that are nearly those of the other lines and would make an edge that is unlikely: to a node far beyond all
-  /// others, or of a node to itself.
+  /// True if the numbers are close to the counts of the other lines and unlikely as an edge: to a node far beyond all
+  /// others, or from a node to itself.
   bool near(const std::vector<std::int64_t>& n) const {
     const auto about = [&](std::int64_t count) {
       return text_.size() >= 8 && count >= text_.size() / 2 && count <= 2 * text_.size() + 1 && !named(count);
@@ -83,7 +83,7 @@ class Counts {
   std::int64_t different_ = -1;
 };
 
-/// Meaning of a line of counts; nothing where these are no counts of the text.
+/// Meaning of a line of counts; empty if these are not counts of the text.
 struct Found {
   std::int64_t rows = 0, columns = 0;
   std::string said;
@@ -102,8 +102,8 @@ std::optional<Found> found_in(const std::vector<std::int64_t>& n, Counts& counts
   return {};
 }
 
-/// The neighbours that a line of METIS names for node `from`; empty where it is no such line. The third number of the
-/// first line says what stands beside them: ones for weights of edges, tens of nodes, hundreds sizes of nodes.
+/// Neighbours of node `from` in a METIS line; empty if it is not such a line. The third number of the first line
+/// encodes the additional values of a line: edge weights (ones digit), node weights (tens), node sizes (hundreds).
 std::vector<Pair> metis_line(const std::vector<std::int64_t>& numbers, std::int64_t from, std::int64_t nodes,
                              std::int64_t format) {
   const std::int64_t own = format / 10 % 10 + format / 100, step = 1 + format % 10;

@@ -43,7 +43,7 @@ const ColumnNames weight_names{"weight", "weights", "w", "value", "edgeweight", 
 const ColumnNames time_names{"time", "timestamp", "timestamps", "ts", "t", "date", "datetime", "year"};
 
 struct GraphFormat {
-  std::string_view start;  ///< of the first line, in small letters
+  std::string_view start;  ///< of the first line, in lower case
   const char *name, *reader;
 };
 constexpr GraphFormat graph_formats[] = {{"<gexf", "GEXF", "read_gexf"},
@@ -140,7 +140,7 @@ namespace {
 
 using Column = EdgeTextKeys::Column;
 
-/// Roles of columns by their names. One source and one target where they say which columns are the nodes.
+/// Roles of columns by their names. One source and one target if these identify the node columns.
 struct Named {
   std::vector<Column> column;
   std::vector<std::size_t> source, target;
@@ -151,8 +151,8 @@ Named named_columns(std::span<const std::string_view> cells) {
   Named out{std::vector<Column>(cells.size(), Column::other), {}, {}};
   for (std::size_t k = 0; k < cells.size(); ++k) {
     const auto name = plain_name(cells[k]);
-    // Arrows have a tail and a head; triples of a head, a relation and a tail lead the other way. The first one is
-    // where the edge begins in both.
+    // "head" is the end of an arrow, but the start of a (head, relation, tail) triple. In both, the edge starts at the
+    // column that comes first.
     const bool end_of_arrow = name == "head" || name == "tail";
     if (source_names.contains(name) || (end_of_arrow && out.source.empty()))
       out.source.push_back(k);
@@ -168,7 +168,7 @@ Named named_columns(std::span<const std::string_view> cells) {
   return out;
 }
 
-/// Adds which columns have no use.
+/// Adds a note about unused columns.
 void say_unused(const std::vector<Column>& columns, std::span<const std::string_view> names, const std::string& path,
                 std::vector<std::string>& notes) {
   std::vector<std::string> unused;

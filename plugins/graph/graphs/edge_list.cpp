@@ -1,4 +1,4 @@
-// Graphs from text.
+// Graphs from text files.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -48,7 +48,7 @@ std::vector<Labelled> read_labels(const std::string& path) {
   return out;
 }
 
-/// Numbers between the smallest and the largest that edges name are nodes, too, where they have a class.
+/// Adds labelled IDs between the smallest and the largest ID of the edges as nodes.
 Numbering with_labelled(const Numbering& named, const std::vector<Labelled>& labels) {
   const auto low = named.number(0), high = named.number(named.size() - 1);
   std::vector<std::int64_t> more;

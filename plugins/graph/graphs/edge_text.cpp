@@ -1,4 +1,4 @@
-// Texts of edges: which cells are nodes and weights, and what headers say.
+// Edge lists in text form: interprets cells as nodes and weights, and headers.
 #include "plugins/graph/graphs/edge_text.hpp"
 
 #include <fmt/format.h>
@@ -21,7 +21,7 @@ namespace {
 
 using Column = EdgeTextKeys::Column;
 
-/// Seconds or milliseconds since 1970, from 1979 to 2128: what no weight of an edge is.
+/// Seconds or milliseconds since 1970, from 1979 to 2128: not plausible as weights.
 bool is_time(double x) { return x == std::floor(x) && ((x >= 3e8 && x < 5e9) || (x >= 3e11 && x < 5e12)); }
 
 class EdgeReader {
@@ -65,7 +65,7 @@ class EdgeReader {
     }
   }
 
-  /// Where the first line names the columns, what they are.
+  /// Reads the column names if the first line has them.
   bool take_names() {
     const auto cells = lines_.cells();
     if (cells.size() < 2) return false;
@@ -103,7 +103,7 @@ class EdgeReader {
     return real(cell, "the weight of an edge");
   }
 
-  /// A third cell that nothing names.
+  /// Reads a third cell of unknown meaning.
   double third(std::string_view cell) {
     const double value = weight_in(cell);
     thirds_ = true;
@@ -122,7 +122,7 @@ class EdgeReader {
     out_.line.push_back(static_cast<std::int32_t>(lines_.line_number()));
   }
 
-  /// The weight that a dictionary behind the nodes gives.
+  /// Weight from a dictionary after the nodes.
   std::optional<double> of_attributes() const {
     if (!lines_.attributes()) return {};
     bool wrong = false;
@@ -153,7 +153,7 @@ class EdgeReader {
         weight < cells.size() ? std::optional(weight_in(cells[weight])) : of_attributes());
   }
 
-  /// The first line, where it may be counts: whole numbers without anything else.
+  /// The first line if it may be counts: integers only.
   std::optional<FirstLine> first_line() const {
     const auto cells = lines_.cells();
     if (konect_ || lines_.attributes() || cells.size() > 3 || keys_.counts == false) return {};
@@ -184,7 +184,7 @@ class EdgeReader {
       if (first && !take_counts(*first, out_, keys_, bipartite_)) throw InputError(cut);
       return;
     }
-    // As an edge until the others are known.
+    // Treated as an edge until the other lines are known.
     add_line();
     while (lines_.next()) add_line();
     if (!may_be_counts(first->numbers, out_.size() - 1)) return;
@@ -207,7 +207,7 @@ class EdgeReader {
     return rest;
   }
 
-  /// Roles of the third and the fourth column where nothing names them.
+  /// Determines the roles of a third and fourth column without names.
   void judge_columns() {
     if (commas_.may_be_thousands())
       throw InputError(
@@ -245,8 +245,7 @@ class EdgeReader {
     }
   }
 
-  /// InputError where nothing names the third cells and they may well be nodes: neighbours of the first, or of a table
-  /// that counts its lines.
+  /// InputError if unnamed third cells may be nodes: neighbours of the first, or part of a table with line numbers.
   void require_plain_thirds() const {
     if (konect_ || !thirds_ || !whole_thirds_ || !last_.empty()) return;
     if (*std::min_element(out_.weight.begin(), out_.weight.end()) < 0.0) return;  // no nodes
@@ -261,8 +260,8 @@ class EdgeReader {
     if (counts_lines()) refuse("the first column counts the lines, and the third may be nodes as well as weights");
   }
 
-  /// True if the first column numbers the lines from 0 or 1, and most numbers of the third stand in the second, too,
-  /// which are more than ratings have values: users of whom one item each is held out may have ratings.
+  /// True if the first column numbers the lines from 0 or 1, and most distinct values of the third, more of them than
+  /// rating scales have, also occur in the second. Lists with one held-out item per user may have ratings.
   bool counts_lines() const {
     if (out_.u.front() < 0 || out_.u.front() > 1) return false;
     for (std::int64_t k = 1; k < out_.size(); ++k)
@@ -307,10 +306,10 @@ class EdgeReader {
   bool bipartite_;
   EdgeText out_;
   std::vector<Column> columns_;  ///< empty: not named
-  std::vector<double> last_;     ///< fourth column where nothing names it
+  std::vector<double> last_;     ///< unnamed fourth column
   std::optional<Konect> konect_;
   io::Commas commas_;                          ///< of weights
-  bool thirds_ = false, whole_thirds_ = true;  ///< third cells that nothing names: whether there are, all whole numbers
+  bool thirds_ = false, whole_thirds_ = true;  ///< unnamed third cells: whether there are any, all integers
 };
 
 }  // namespace

@@ -6,7 +6,7 @@
 
 namespace cambium::graph {
 
-/// A number by which equal contents are known again: FNV-1a, eight bytes at a time.
+/// Hash that identifies contents: FNV-1a, eight bytes at a time.
 class Fingerprint {
  public:
   template <class T>

@@ -102,7 +102,7 @@ GraphPtr make_graph(GraphParts parts) {
 void complete(Graph& out, GraphParts& parts) {
   require_size(parts.source, parts.nodes, "classes", std::ssize(parts.labels));
   const auto here = out.here();
-  if (!out.held) {  // else whoever has read a part has looked at the whole
+  if (!out.held) {  // otherwise checked for the full arrays by the reader of the part
     require_size(parts.source, parts.nodes, "roles", std::ssize(parts.roles));
     require_size(parts.source, parts.nodes, "rows of features", parts.features.rows);
   }

@@ -53,7 +53,7 @@ std::int64_t edge_count(const io::File& file) {
   return edges;
 }
 
-/// Part [begin, end) of the first dimension of an array whose rows have `width` numbers; 0: of one dimension.
+/// Part [begin, end) of the first dimension of an array with `width` values per row; 0: one-dimensional.
 template <class T>
 static std::vector<T> block_of(const io::Dataset& array, sparse::Range rows, std::int64_t width) {
   std::vector<T> out(rows.size() * std::max<std::int64_t>(width, 1));
@@ -65,8 +65,8 @@ static std::vector<T> block_of(const io::Dataset& array, sparse::Range rows, std
   return out;
 }
 
-/// The same for arrays that another program may have written with 64 bits, as NumPy does by itself: block by block, so
-/// that the wide numbers never lie in memory all at once.
+/// The same for arrays that other programs may have written with 64 bits, NumPy's default: block by block, so that the
+/// 64-bit values are never all in memory.
 template <class T>
 static std::vector<T> part_of(const io::Dataset& array, sparse::Range rows, std::int64_t width) {
   using Wide = std::conditional_t<std::is_integral_v<T>, std::int64_t, double>;
@@ -140,7 +140,7 @@ static sparse::Csr<float> dense_features(const io::Dataset& array, std::int64_t 
   return sparse_rows(values, wanted.size(), shape[1]);
 }
 
-/// Places of the rows of a range, and of the end. InputError for places that are not as a sparse matrix has them.
+/// Row offsets of a range, including its end. InputError for offsets that are invalid in a sparse matrix.
 static std::vector<std::int64_t> places_of(const io::Group& group, std::int64_t nodes, std::int64_t entries,
                                            sparse::Range wanted) {
   const auto array = group.dataset("indptr");
@@ -205,7 +205,7 @@ sparse::Csr<float> features_of(const io::File& file, std::int64_t nodes, sparse:
   return out;
 }
 
-/// Of one split, numbers of a range of the nodes.
+/// Values of a range of the nodes in one split.
 static std::vector<std::int32_t> values_in_split(const io::Dataset& array, const SplitShape& shape, std::int64_t split,
                                                  sparse::Range wanted) {
   if (wanted.size() == 0) return {};
@@ -222,7 +222,7 @@ static std::vector<std::int32_t> values_in_split(const io::Dataset& array, const
   return out;
 }
 
-/// The array of a role's masks; none where the file has none.
+/// The array of a role's masks, if the file has one.
 static std::optional<io::Dataset> mask_in(const io::File& file, const MaskNames& names) {
   for (const auto* name : {names.one, names.several})
     if (file.exists(name)) return file.dataset(name);

@@ -13,7 +13,7 @@
 
 namespace cambium::graph {
 
-/// Numbers of an archive as integers. InputError for others.
+/// Values of an archive as integers. InputError for other types.
 static std::vector<std::int32_t> integers_of(const Npz& file, const std::string& name, const io::NpyArray& array) {
   std::vector<std::int32_t> out;
   for (const double x : array.values) {
@@ -53,7 +53,7 @@ static sparse::Csr<float> features_of(const Npz& file, std::int64_t nodes) {
   return out;
 }
 
-/// Of the split; its number of all is left in `splits`.
+/// Roles in the split; sets `splits` to the number of splits.
 static std::vector<Role> roles_of(const Npz& file, std::int64_t nodes, std::int64_t split, std::int64_t& splits) {
   std::vector<Role> out;
   for (const auto& names : mask_names)

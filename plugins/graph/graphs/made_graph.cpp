@@ -37,7 +37,7 @@ void MadeGraph::describe(deck::Describe<MadeGraph>& d) {
 
 namespace {
 
-/// Numbers drawn for one purpose.
+/// Random numbers for one purpose.
 struct Draw {
   std::uint64_t seed, purpose;
   /// Uniform in (0, 1).

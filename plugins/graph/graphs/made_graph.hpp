@@ -4,8 +4,8 @@
 
 namespace cambium::graph {
 
-/// A made-up graph of known classes (stochastic block model, Holland, Laskey and Leinhardt 1983): nodes of one class
-/// are joined more often than others, and some of the words that a node has are its class's.
+/// A synthetic graph with known classes (stochastic block model, Holland, Laskey and Leinhardt 1983): nodes of the same
+/// class are connected more often than others, and some of the words of a node are typical of its class.
 struct MadeGraph {
   std::int64_t nodes = 1000, classes = 4, width = 64;
   double degree = 6.0, inside = 0.8, signal = 0.25;
@@ -15,7 +15,7 @@ struct MadeGraph {
   static void describe(deck::Describe<MadeGraph>& d);
 };
 
-/// A function of the keys alone. Edges have weight 1 and none occurs twice; features are 0 or 1.
+/// Depends on the keys only. Edges have weight 1 and occur once; features are 0 or 1.
 GraphPtr make_graph(const MadeGraph& keys);
 
 }  // namespace cambium::graph

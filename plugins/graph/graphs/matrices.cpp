@@ -9,7 +9,7 @@ namespace cambium::graph {
 
 namespace {
 
-/// Rows of nodes from `first` on with 1 added where a node hears itself.
+/// Rows of nodes from `first` on with 1 added on the diagonal (self-loops).
 sparse::Csr<double> with_loops(const sparse::Csr<double>& a, std::int64_t first) {
   sparse::Csr<double> out;
   out.rows = a.rows;

@@ -8,8 +8,8 @@
 
 namespace cambium::graph {
 
-/// Arrays of a `.npz` file, as numpy.savez and numpy.savez_compressed write it: a zip archive of `.npy` files.
-/// InputError naming the file and the array for what is damaged, or compressed where Cambium was built without zlib.
+/// Arrays of a `.npz` file, as written by numpy.savez and numpy.savez_compressed: a zip archive of `.npy` files.
+/// InputError naming the file and the array for damaged data, or for compressed data if Cambium was built without zlib.
 class Npz {
  public:
   explicit Npz(const std::string& path);
@@ -20,10 +20,10 @@ class Npz {
 
  private:
   io::ZipFile zip_;
-  std::map<std::string, std::string> names_;  ///< members by the names of arrays, which have no ".npy"
+  std::map<std::string, std::string> names_;  ///< members by array names, without ".npy"
 };
 
-/// Whether a file is to be read as an Npz, by its name.
+/// True if a file is to be read as an Npz, by its name.
 bool is_npz(const std::string& path);
 
 }  // namespace cambium::graph

@@ -12,7 +12,7 @@ Numbering Numbering::of_named(std::vector<std::int64_t> numbers) {
   if (numbers.empty()) return out;
   const auto [low, high] = std::minmax_element(numbers.begin(), numbers.end());
   const std::int64_t base = *low;
-  // Where few numbers are missing a table of marks is much faster than a sort.
+  // If few IDs are missing, a table of flags is much faster than sorting.
   const auto width = static_cast<std::uint64_t>(*high) - static_cast<std::uint64_t>(base);
   if (width < 8 * numbers.size()) {
     std::vector<char> named(width + 1, 0);

@@ -11,20 +11,19 @@ namespace cambium::graph {
 struct NodeSamples {
   GraphPtr graph;
   std::vector<std::int32_t> nodes;
-  std::vector<float> features;  ///< of each, where samples carry them: nodes x numbers of a node
+  std::vector<float> features;  ///< nodes x features, if samples carry them
 };
 
-/// Target of the sample of a slice when a whole graph is computed at every step: the rows whose part of the gradient
-/// the slice adds up.
+/// Target of the sample of a slice in full-graph training: the rows whose gradient contributions the slice accumulates.
 struct WholeGraph {
   GraphPtr graph;
-  std::shared_ptr<const std::vector<std::int32_t>> nodes;  ///< that the loss counts, of all slices, ascending
+  std::shared_ptr<const std::vector<std::int32_t>> nodes;  ///< nodes in the loss, of all slices, ascending
   std::int64_t first = 0, last = 0;                        ///< rows
-  std::int64_t slice = 0, slices = 1;                      ///< number among those of this rank
+  std::int64_t slice = 0, slices = 1;                      ///< index among the slices of this rank
 };
 
 namespace detail {
-/// By which a sample's storage is known again.
+/// Identifies the type of a sample's storage.
 template <class T>
 struct Owner {
   void operator()(const T* object) const { delete object; }
@@ -36,7 +35,7 @@ std::shared_ptr<const T> make_storage(T object) {
   return std::shared_ptr<const T>(new T(std::move(object)), detail::Owner<T>{});
 }
 
-/// The storage of a sample; null when it is of another type.
+/// The storage of a sample; null if it has another type.
 template <class T>
 const T* storage_of(const train::Sample& sample) {
   if (!sample.storage || !std::get_deleter<detail::Owner<T>>(sample.storage)) return nullptr;

@@ -7,29 +7,29 @@
 
 namespace cambium::graph {
 
-/// Which dimension of an array counts nodes, and how many splits the other one counts.
+/// The dimension of an array that counts nodes, and the number of splits in the other dimension.
 struct SplitShape {
   std::int64_t splits = 1;
   bool nodes_first = true;
 };
-/// Of an array `what` with one value of each node, or one of each node and split, in either order. InputError where its
-/// shape is neither.
+/// Shape of an array `what` with one value per node, or per node and split, in either order. InputError for any other
+/// shape.
 SplitShape split_shape_of(const std::string& source, const std::string& what, std::span<const std::int64_t> shape,
                           std::int64_t nodes);
 
-/// InputError where a file has no such split.
+/// InputError if a file has no such split.
 void require_split(const std::string& source, std::int64_t split, std::int64_t splits);
 
-/// Adds a role to the nodes that a mask marks: mask[i] is of node first + i. InputError where a node has one already.
+/// Assigns a role to the nodes of a mask: mask[i] belongs to node first + i. InputError if a node already has a role.
 void add_role(const std::string& source, std::span<const std::int32_t> mask, std::int64_t first, Role role,
               std::vector<Role>& roles);
 
-/// Adds a role to nodes that an array lists, where they lie in `held`, of which roles[0] is the first. InputError for a
-/// number that is no node, and where a node has a role already.
+/// Assigns a role to the listed nodes that are in `held`; roles[0] belongs to its first node. InputError for an index
+/// that is not a node, and if a node already has a role.
 void add_role_of_listed(const std::string& source, const std::string& name, std::span<const std::int64_t> listed,
                         std::int64_t nodes, sparse::Range held, Role role, std::vector<Role>& roles);
 
-/// Names under which masks of a role are published, of one split and of several, and the numbers of its nodes.
+/// Published names of the masks of a role, for one split and for several, and of the lists of its node indices.
 struct MaskNames {
   Role role;
   const char *one, *several;

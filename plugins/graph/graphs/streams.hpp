@@ -3,7 +3,7 @@
 
 namespace cambium::graph {
 
-// Streams of random numbers of this plugin, beside those that core numbers.
+// Random number streams of this plugin, in addition to those numbered in core.
 inline constexpr auto made_graph_stream = static_cast<Stream>(50);
 inline constexpr auto dropout_stream = static_cast<Stream>(51);
 inline constexpr auto neighbours_stream = static_cast<Stream>(52);

@@ -26,7 +26,8 @@ constexpr std::int64_t most_heads = 64;
 
 }  // namespace
 
-/// z of the inputs with the score of being heard behind it, and the outputs' scores of hearing.
+/// Computes z of the inputs, followed by their source scores (`heard`), and the target scores (`hearing`) of the
+/// outputs.
 template <class T>
 void Attention<T>::project(std::span<const T* const> weights) {
   const std::int64_t width = z_width(), row = width + heads();
@@ -90,7 +91,7 @@ void Attention<T>::forward(const Input<T>& x, std::span<const T* const> weights,
   if (shape_.bias) add_bias(weights[3], y);
 }
 
-/// The mean slope by the weights of row i, and the slope by its score of hearing.
+/// Mean gradient by the weights of row i, and the gradient by its target score.
 template <class T>
 void Attention<T>::slope_of_row(std::int64_t i, Rows<const T> by_y) {
   const auto& pattern = spread_->rows();
@@ -122,7 +123,7 @@ void Attention<T>::slope_of_row(std::int64_t i, Rows<const T> by_y) {
   }
 }
 
-/// The slopes by what input j is heard with and by its z, from the outputs that hear it.
+/// Gradients by the source score of input j and by its z, from the outputs that attend to it.
 template <class T>
 void Attention<T>::slope_of_column(std::int64_t j, Rows<const T> outputs, std::span<const T* const> weights) {
   const auto listeners = spread_->transposed_rows().columns_of(j);

@@ -10,7 +10,7 @@ namespace cambium::graph {
 
 namespace {
 
-/// Places of `count` of `all` things, ascending, drawn without replacement (Floyd).
+/// Indices of `count` of `all` items, ascending, drawn without replacement (Floyd).
 std::vector<std::int64_t> draw_places(std::int64_t all, std::int64_t count, std::uint64_t seed, std::uint64_t id,
                                       std::uint64_t step) {
   std::vector<std::int64_t> out;
@@ -27,7 +27,7 @@ std::vector<std::int64_t> draw_places(std::int64_t all, std::int64_t count, std:
   return out;
 }
 
-/// The entries of a row that are heard: places in the row, and by what their values are multiplied.
+/// Sampled entries of a row: indices in the row, and the factors of their values.
 struct Heard {
   std::vector<std::int64_t> places;
   double factor = 1.0;  ///< not of the node itself

@@ -3,8 +3,8 @@
 
 namespace cambium::graph {
 
-/// y = A x W + b (Kipf and Welling 2017). The product that leaves the narrower rows to be spread is formed first: A (x
-/// W) when W narrows, (A x) W otherwise; backward A^T g then serves both W and x, or A^T is needed for x alone.
+/// y = A x W + b (Kipf and Welling 2017). The order of products minimises the width of aggregated rows: A (x W) if W
+/// narrows, (A x) W otherwise; backward, A^T g then serves both W and x, or A^T is needed for x only.
 template <class T>
 class Convolution : public Layer<T> {
  public:
@@ -22,11 +22,11 @@ class Convolution : public Layer<T> {
   Input<T> x_;
   Spread<T>* spread_ = nullptr;
   Rows<const T> by_y_;
-  std::vector<T> between_, slope_;  ///< x W or A x; slope by x W
+  std::vector<T> between_, slope_;  ///< x W or A x; gradient by x W
 };
 
 /// y = x W_self + (M x) W_neighbours + b (GraphSAGE with means, Hamilton, Ying and Leskovec 2017), M the mean over
-/// neighbours, in the order of products of Convolution.
+/// neighbours, with the order of products as in Convolution.
 template <class T>
 class Sage : public Layer<T> {
  public:

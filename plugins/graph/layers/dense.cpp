@@ -8,7 +8,7 @@ namespace cambium::graph {
 
 namespace {
 
-/// Columns [first, first + C) of a product, C numbers of several rows at once in registers; w has rows of `stride`.
+/// Columns [first, first + C) of a product, C values of several rows at once in registers; w has rows of `stride`.
 template <class T, int C, int R>
 void block(const Rows<const T>& h, std::int64_t row, const T* w, std::int64_t stride, T* out, std::int64_t out_stride,
            std::int64_t width, bool add) {
@@ -36,7 +36,7 @@ void columns(Rows<const T> h, const T* w, std::int64_t stride, std::int64_t firs
   for (; i < h.rows; ++i) block<T, C, 1>(h, i, w + first, stride, out.row(i) + first, out.stride, width, add);
 }
 
-/// Rows of w with zeros behind, so that whole registers can be read.
+/// Rows of w, zero-padded so that full registers can be read.
 template <class T>
 std::vector<T> padded(const T* w, std::int64_t rows, std::int64_t width, std::int64_t stride) {
   std::vector<T> out(rows * stride, T(0));
@@ -77,7 +77,7 @@ void times_transposed(Given<T> g, const T* w, std::type_identity_t<Rows<T>> out,
 
 template <class T>
 void add_outer(Given<T> h, Given<T> g, T* w) {
-  // The longer side runs along registers.
+  // Vectorises over the longer side.
   const bool turned = g.width < h.width;
   const Rows<const T>&a = turned ? g : h, &b = turned ? h : g;
   std::vector<T> sums(a.width * b.width, T(0));

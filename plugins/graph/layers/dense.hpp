@@ -9,22 +9,22 @@ using sparse::Rows;
 template <class T>
 using Given = std::type_identity_t<Rows<const T>>;
 
-/// Products of many rows with a small matrix, in host memory. Every number is one sum in a fixed order: rows do not
-/// depend on how many others there are. T: double or float.
+/// Products of many rows with a small matrix, in host memory. Every value is one sum in a fixed order: rows do not
+/// depend on the number of other rows. T: double or float.
 
-/// out = h w, or out += h w when `add`; w is h.width x out.width, without gaps.
+/// out = h w, or out += h w if `add`; w is h.width x out.width, contiguous.
 template <class T>
 void times(Given<T> h, const T* w, std::type_identity_t<Rows<T>> out, bool add = false);
 
-/// out = g w^T, or out += g w^T when `add`; w is out.width x g.width, without gaps.
+/// out = g w^T, or out += g w^T if `add`; w is out.width x g.width, contiguous.
 template <class T>
 void times_transposed(Given<T> g, const T* w, std::type_identity_t<Rows<T>> out, bool add = false);
 
-/// w += h^T g over all rows; w is h.width x g.width, without gaps.
+/// w += h^T g over all rows; w is h.width x g.width, contiguous.
 template <class T>
 void add_outer(Given<T> h, Given<T> g, T* w);
 
-/// The same for rows [first, last) of a sparse h; g begins with row `first`.
+/// The same for rows [first, last) of a sparse h; g starts with row `first`.
 template <class T>
 void add_outer(const sparse::Csr<T>& h, std::int64_t first, std::int64_t last, Given<T> g, T* w);
 

@@ -15,7 +15,7 @@ void RowSpread<T>::Side::set(Csr<T>& own, std::span<const std::int64_t> first, c
                              const Comm& comm) {
   const auto begin = first[at(comm.rank())], end = first[at(comm.rank()) + 1], n = own.columns;
   const sparse::Range mine{begin, end};
-  std::vector<bool> here(at(n), keys.scheme == sparse::Scheme::rows);  // a bit for each node, for a while
+  std::vector<bool> here(at(n), keys.scheme == sparse::Scheme::rows);  // temporary, a bit for each node
   for (const auto column : own.column) here[at(column)] = true;
   std::vector<std::int32_t> others;
   for (std::int32_t k = 0; k < n; ++k) {
@@ -81,7 +81,7 @@ ProductSpread<T>::ProductSpread(const Csr<double>& own, const sparse::LayoutKeys
   this->inputs_ = this->outputs_ = rows.size();
 }
 
-/// Ranks with parts of the same rows share them out.
+/// Ranks with parts of the same rows split the rows among them.
 template <class T>
 sparse::Range ProductSpread<T>::counted() const {
   const auto share = product_->share();

@@ -5,8 +5,8 @@
 
 namespace cambium::graph {
 
-/// Rows of nodes on every rank. Before a product the rows of others that it needs (or all, by `rows`) are fetched and
-/// stand with the own ones in the order of the nodes, so that sums run in this order.
+/// Aggregation with rows of nodes distributed over ranks. Before a product it fetches the remote rows that it needs (or
+/// all, with `rows`) and orders them with the local ones by node, so that sums run in this order.
 template <class T>
 class RowSpread : public Spread<T> {
  public:
@@ -21,10 +21,10 @@ class RowSpread : public Spread<T> {
   std::int64_t bytes() const override { return Spread<T>::bytes() + inputs_side_.bytes() + outputs_side_.bytes(); }
 
  private:
-  /// Rows that one of the two products needs.
+  /// Rows needed by one of the two products.
   struct Side {
-    std::vector<std::int32_t> nodes;  ///< all that are here, ascending
-    std::int64_t below = 0;           ///< of these, in front of the own ones
+    std::vector<std::int32_t> nodes;  ///< all local and fetched ones, ascending
+    std::int64_t below = 0;           ///< of these, before the own ones
     std::unique_ptr<sparse::RowExchange<T>> exchange;
     std::vector<T> wanted, all;
     /// Renumbers the columns of own rows.
@@ -38,8 +38,8 @@ class RowSpread : public Spread<T> {
   Side inputs_side_, outputs_side_;
 };
 
-/// Quantities that core/sparse divides in other ways. Rows are whole on every rank that has a part of their columns:
-/// columns are cut before a product and put together behind it.
+/// Aggregation by the other layouts of core/sparse. Each rank with some columns of a row has the full row: columns are
+/// split before a product and concatenated after it.
 template <class T>
 class ProductSpread : public Spread<T> {
  public:

@@ -9,7 +9,7 @@ namespace cambium::graph {
 
 namespace {
 constexpr std::uint64_t most_layers = 64;
-constexpr std::int64_t at_once = 8;  ///< numbers of 16 bits in one draw
+constexpr std::int64_t at_once = 8;  ///< 16-bit values in one draw
 constexpr std::uint64_t of_edges = std::uint64_t{1} << 63;
 }  // namespace
 

@@ -5,17 +5,16 @@
 
 namespace cambium::graph {
 
-/// Numbers that are kept and scaled up, or dropped: 0 with probability `rate` (rounded to 1/65536), else 1 over the
-/// probability of being kept. A function of seed, step, layer, node and place alone, so that it does not depend on
-/// ranks.
+/// Dropout factors: 0 with probability `rate` (rounded to 1/65536), else 1 / (1 - rate). A function of seed, step,
+/// layer, node and index only, and therefore independent of the ranks.
 class Dropout {
  public:
   Dropout(double rate, const Draws& draws, int layer);
   bool drops() const { return threshold_ > 0; }
-  /// Factors of `count` numbers of a node.
+  /// Factors of the `count` features of a node.
   template <class T>
   void fill(std::int32_t node, std::int64_t count, T* factors) const;
-  /// Factors of what node `to` hears from node `from`, one for each head.
+  /// Factors of the message from node `from` to node `to`, one for each head.
   template <class T>
   void fill_edge(std::int32_t to, std::int32_t from, int heads, T* factors) const;
 

@@ -16,7 +16,7 @@ NodePass<T>::NodePass(const NetworkShape& shape)
   }
 }
 
-/// y becomes what the next layer reads.
+/// Converts y to the input of the next layer.
 template <class T>
 void NodePass<T>::activate(std::size_t l, Rows<T> y, const Draws& draws) {
   const auto slope = rows_in(slopes_[l], y.rows, y.width);

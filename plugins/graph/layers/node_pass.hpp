@@ -3,28 +3,28 @@
 
 namespace cambium::graph {
 
-/// The layers of a network on nodes and what is between them.
+/// Layers of a network on nodes, their activation and dropout.
 struct NetworkShape {
   enum class Activation { relu, elu };
   std::vector<LayerShape> layers;
   Activation activation = Activation::relu;
-  double dropout = 0.0;  ///< of what every layer reads
+  double dropout = 0.0;  ///< of the input of every layer
 };
 
-/// One pass through a network on nodes, forward and backward. Arguments live until the next forward().
+/// Forward and backward pass of a network on nodes. Arguments must live until the next forward().
 template <class T>
 class NodePass {
  public:
   explicit NodePass(const NetworkShape& shape);
 
-  /// Outputs of the last layer; `features` are dropped out already. One spread for each layer.
+  /// Outputs of the last layer; dropout must already be applied to `features`. One spread for each layer.
   Rows<const T> forward(const Input<T>& features, std::span<Spread<T>* const> spreads,
                         std::span<const TensorRef> weights, const Draws& draws);
-  /// Takes the slope by these outputs.
+  /// Takes the gradient by these outputs.
   void backward(Rows<const T> by_outputs);
-  /// Adds what rows [first, last) of every layer contribute to the gradient; of all rows where first < 0.
+  /// Adds the gradient contributions of rows [first, last) of every layer; of all rows if first < 0.
   void gradient(std::int64_t first, std::int64_t last, std::span<const TensorRef> gradients);
-  /// Memory of what it and its layers keep.
+  /// Memory of stored data, including that of its layers.
   std::int64_t bytes() const;
 
  private:
@@ -38,12 +38,12 @@ class NodePass {
   std::vector<std::size_t> first_parameter_{0};
   std::vector<const T*> weights_;
   std::vector<Spread<T>*> spreads_;
-  std::vector<std::vector<T>> values_;  ///< of each layer's outputs; but for the last, activated and dropped out
-  std::vector<std::vector<T>> slopes_;  ///< of that activation and dropping out
-  std::vector<std::vector<T>> by_;      ///< slope by what each layer reads
+  std::vector<std::vector<T>> values_;  ///< outputs of each layer; except for the last, after activation and dropout
+  std::vector<std::vector<T>> slopes_;  ///< derivatives of activation and dropout
+  std::vector<std::vector<T>> by_;      ///< gradient by the input of each layer
 };
 
-/// Dropped-out features: `to` has the structure of `from`, and may be it.
+/// Applies dropout to features: `to` has the structure of `from`, and may be the same.
 template <class T>
 void drop_out(const Csr<T>& from, Csr<T>& to, const Spread<T>& spread, double rate, const Draws& draws);
 template <class T>

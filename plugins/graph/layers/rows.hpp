@@ -8,7 +8,7 @@
 
 namespace cambium::graph {
 
-/// The memory of a vector as rows without gaps; what it held is lost.
+/// Uses the memory of a vector as contiguous rows; its old content is lost.
 template <class T>
 Rows<T> rows_in(std::vector<T>& memory, std::int64_t rows, std::int64_t width) {
   memory.resize(rows * width);
@@ -24,7 +24,7 @@ void product(const Input<T>& x, const T* w, std::int64_t in, Rows<T> out) {
     times(x.dense, w, out);
 }
 
-/// w += x^T g over rows [first, last) of x; g holds these rows.
+/// w += x^T g over rows [first, last) of x; g has these rows only.
 template <class T>
 void add_outer_product(const Input<T>& x, std::int64_t first, std::int64_t last, Rows<const T> g, T* w) {
   if (x.sparse)
@@ -33,7 +33,7 @@ void add_outer_product(const Input<T>& x, std::int64_t first, std::int64_t last,
     add_outer(part(x.dense, first, last), g, w);
 }
 
-/// Every row of y begins with the bias, or with zeros.
+/// Initialises every row of y with the bias, or with zeros.
 template <class T>
 void add_bias(const T* bias, Rows<T> y) {
   for (std::int64_t i = 0; i < y.rows; ++i)

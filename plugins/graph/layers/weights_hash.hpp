@@ -6,8 +6,8 @@
 
 namespace cambium::graph {
 
-/// A number that changes when a weight does, so that what was computed from the same weights is not computed again.
-/// Arrays of numbers of 4 or 8 bytes without gaps.
+/// Hash of weights, to reuse results that were computed from the same weights. The arrays must be contiguous, with
+/// elements of 4 or 8 bytes.
 std::uint64_t hash_of(std::span<const TensorRef> weights);
 
 }  // namespace cambium::graph

@@ -3,8 +3,8 @@
 
 namespace cambium::graph {
 
-/// y = layer(x) + x R: a skip connection by a linear map, so that what a node is reaches the next layer beside what it
-/// hears, whatever the two widths (He, Zhang, Ren and Sun 2016).
+/// y = layer(x) + x R: a skip connection by a linear map. The next layer receives a node's own features in addition to
+/// those of its neighbours, for any two widths (He, Zhang, Ren and Sun 2016).
 template <class T>
 class Residual : public Layer<T> {
  public:
@@ -25,8 +25,8 @@ class Residual : public Layer<T> {
   std::vector<T> own_;
 };
 
-/// Layer normalisation of what a layer gives: y = gain (z - m) / sqrt(v + 1e-5) + bias with mean m and variance v of
-/// the numbers z of a node (Ba, Kiros and Hinton 2016, arXiv 1607.06450). No node needs another for it.
+/// Layer normalisation of the output of a layer: y = gain (z - m) / sqrt(v + 1e-5) + bias with mean m and variance v of
+/// the features z of a node (Ba, Kiros and Hinton 2016, arXiv 1607.06450). It acts on each node separately.
 template <class T>
 class Normalised : public Layer<T> {
  public:
@@ -42,7 +42,7 @@ class Normalised : public Layer<T> {
   std::unique_ptr<Layer<T>> inner_;
   std::size_t parameters_;  ///< of `inner_`, before gain and bias
   Rows<const T> by_y_;
-  std::vector<T> scaled_, over_deviation_;  ///< (z - m) / sqrt(v + 1e-5), and 1 over this root, of each node
+  std::vector<T> scaled_, over_deviation_;  ///< (z - m) / sqrt(v + 1e-5), and 1 over this root, for each node
   std::vector<T> by_inner_;
 };
 

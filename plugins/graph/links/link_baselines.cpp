@@ -48,7 +48,7 @@ class TwoSteps : public LinkScores {
   std::vector<float> scales_, of_items_, of_users_;
 };
 
-/// Users are the columns of tall dense matrices here.
+/// Users are columns of tall dense matrices here.
 void TwoSteps::scores(std::span<const std::int32_t> users, float* out) {
   const auto width = std::ssize(users), items = graph_.items;
   of_items_.assign(items * width, 0.0f);
@@ -83,7 +83,7 @@ class OneStep : public LinkScores {
   std::vector<float> scales_;
 };
 
-/// Every tenth training link of these users held out.
+/// Holds out every tenth training link of these users.
 LinkGraphPtr tuning_links(const LinkGraph& graph, const std::vector<std::int32_t>& users) {
   LinkParts parts;
   parts.source = graph.source;

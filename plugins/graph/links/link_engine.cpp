@@ -29,12 +29,12 @@ class PairEngine : public LinkEngine {
   LinkShape shape_;
   LinkGraphPtr graph_;
   std::unique_ptr<Propagation<T>> propagation_;
-  bool propagated_ = false;      ///< rows_ are those of this step
-  std::uint64_t looked_at_ = 0;  ///< hash of the table that rows_ come from; 0: of none to be asked about
+  bool propagated_ = false;      ///< rows_ are up to date in this step
+  std::uint64_t looked_at_ = 0;  ///< hash of the table of rows_; 0: no scores requested
   std::vector<T> rows_, lengths_, slopes_, back_;
 };
 
-/// rows_ whose lengths are those of the embeddings to a power (0: cosines, 1: products), and lengths_ of these.
+/// Computes rows_, scaled to the norms of the embeddings to a power (0: cosines, 1: dot products), and these lengths_.
 template <class T>
 void PairEngine<T>::propagate(const LinkGraphPtr& graph, const T* table, double power) {
   if (!graph_ || graph_->fingerprint != graph->fingerprint)
@@ -57,7 +57,7 @@ void PairEngine<T>::propagate(const LinkGraphPtr& graph, const T* table, double 
   }
 }
 
-/// Slopes by rows of length one become those by the rows before.
+/// Converts gradients by normalised rows to those by the rows before normalisation.
 template <class T>
 void PairEngine<T>::back_to_products(T* slopes) const {
   if (!shape_.loss.cosine) return;
@@ -72,7 +72,7 @@ void PairEngine<T>::back_to_products(T* slopes) const {
   }
 }
 
-/// Half the squares of the table's rows that links name; adds `factor` times their gradient.
+/// Half the squares of the table rows of the links; adds `factor` times their gradient.
 template <class T>
 double PairEngine<T>::add_squares(const LinkBatch& batch, const T* table, double factor, T* gradient) const {
   const auto width = shape_.width;

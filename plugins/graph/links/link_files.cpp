@@ -13,7 +13,7 @@ namespace cambium::graph {
 
 namespace {
 
-/// A group that lists the items of every user.
+/// Reads a group with the items of every user.
 std::vector<Link> listed(const io::File& file, const std::string& name, std::int64_t users, std::int64_t items) {
   const auto group = file.group(name);
   const auto start = group.read<std::vector<std::int64_t>>("indptr");
@@ -48,7 +48,7 @@ std::int64_t count_of(const io::File& file, const char* name) {
   return out;
 }
 
-/// The links of a user that are not among others (both sorted or not).
+/// The links of a user that are not in others (both sorted or not).
 std::vector<Link> without(const std::vector<Link>& links, const std::vector<Link>& others, std::int64_t items) {
   std::vector<std::int64_t> left;
   for (const auto& link : others) left.push_back(link.user * items + link.item);
@@ -90,7 +90,8 @@ LinkParts nodes_and_edges(const io::File& file) {
 
 using Numbers = std::vector<std::int64_t>;
 
-/// Users, items or nodes: those that lines name, or so many from 0 on; from 1 on where 0 is not named and the last is.
+/// Numbering of users, items or nodes: the IDs that occur, or the given number of IDs from 0; from 1 if the last occurs
+/// and 0 does not.
 Numbering numbering_of(const LinkText& from, std::int64_t said, const std::vector<const Numbers*>& lists,
                        const char* what) {
   Numbers all;

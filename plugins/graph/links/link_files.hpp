@@ -6,21 +6,21 @@
 
 namespace cambium::graph {
 
-/// Reads links from HDF5 (the formats stand in plugins/graph/method.md): of users and items, or the edges of a plain
-/// graph, whose held_out is empty. With `tuning` the links to validate by are held out, not those of the test.
-/// InputError naming file and array for what is missing, does not fit or is out of range.
+/// Reads links from HDF5 (formats: plugins/graph/method.md): of users and items, or the edges of a plain graph, with an
+/// empty held_out. With `tuning` the validation links are held out instead of the test links. InputError naming file
+/// and array for what is missing, does not match or is out of range.
 LinkParts read_links(const std::string& path, bool tuning);
 
-/// Links in text.
+/// Links in text files.
 struct LinkText {
   std::string training, held_out;     ///< texts of edges (read_edge_text()); held_out may be ""
-  bool bipartite = true;              ///< the first column are users and the second items; else both are nodes
-  std::int64_t users = 0, items = 0;  ///< numbered from 0; 0: those that a line names; of a plain graph `users` counts
+  bool bipartite = true;              ///< the first column is users and the second items; else both are nodes
+  std::int64_t users = 0, items = 0;  ///< numbered from 0; 0: those that occur in a line; `users` for a plain graph
   EdgeTextKeys keys;
 };
 
-/// Reads them: users and items are those that a line names, in the order of their numbers, each side by itself.
-/// InputError "file:line: ..." for a number that cannot be and for a line that is cut short.
+/// Reads them: users and items are those in a line, ordered by their IDs, separately for each side. InputError
+/// "file:line: ..." for an invalid number and for a truncated line.
 LinkParts read_link_lines(const LinkText& from);
 
 }  // namespace cambium::graph

@@ -30,7 +30,8 @@ void require_there(const LinkParts& parts, const std::vector<Link>& links) {
   }
 }
 
-/// Each link once, by user and item; links of a plain graph from the lower node to the higher one, none to itself.
+/// Removes duplicates, sorts by user and item; in a plain graph, orders links from the lower to the higher node and
+/// removes loops.
 void tidy(std::vector<Link>& links, LinkGraph& out) {
   if (!out.bipartite) {
     for (auto& link : links)
@@ -45,7 +46,7 @@ void tidy(std::vector<Link>& links, LinkGraph& out) {
   links.erase(end, links.end());
 }
 
-/// Takes links away from those for training, as long as their users keep another one.
+/// Moves links out of training, as long as their users keep another one.
 std::vector<Link> drawn(std::vector<Link>& links, std::int64_t users, double share, std::uint64_t seed) {
   std::vector<std::int64_t> left(users, 0);
   for (const auto& link : links) ++left[link.user];
@@ -91,7 +92,7 @@ void set_sizes(LinkParts& parts) {
   if (parts.items == 0) parts.items = parts.bipartite ? items : parts.users;
 }
 
-/// Items of either side of a link, where not all are.
+/// Items with at least one link, if not all have one.
 std::vector<std::int32_t> named_items(const LinkGraph& graph) {
   std::vector<char> named(graph.items, 0);
   for (const auto* links : {&graph.training, &graph.held_out})

@@ -13,7 +13,7 @@ namespace cambium::graph {
 
 namespace {
 
-/// e^x for x <= 0, a loop of which becomes instructions on many numbers at once; 0 below -87.
+/// e^x for x <= 0, vectorised by the compiler in loops; 0 below -87.
 inline float exponential(float x) {
   const float bounded = std::max(x, -87.0f);
   const float whole = std::floor(bounded * 1.44269504f + 0.5f);
@@ -61,7 +61,7 @@ double add_bpr(const LinkGraph& graph, const LinkLossKeys& keys, const LinkBatch
   return loss;
 }
 
-/// Softmax over the items that all links of a step share, some links at a time.
+/// Softmax over the negative items shared by all links of a step, in blocks of links.
 template <class T>
 class Softmax {
  public:
@@ -100,7 +100,7 @@ class Softmax {
   std::int64_t first_, width_;
   T inverse_, offset_ = 0;
   const LinkGraph& graph_;
-  /// For an item among items_, then of the same item again; -1: none. Empty where known items count.
+  /// Linked lists: first index of an item in items_, next index of the same item; -1: none. Empty if known items count.
   std::vector<int> first_place_, next_place_;
   std::vector<T> others_, others_slopes_, users_, scores_, by_users_;
 };
@@ -113,7 +113,7 @@ void Softmax<T>::find_places() {
     next_place_[n] = std::exchange(first_place_[at(items_[n])], static_cast<int>(n));
 }
 
-/// Drawn items that are the link's own, or the user of a plain graph, do not count, nor do known ones that are skipped.
+/// Excludes negatives equal to the link's own item or, in a plain graph, to its user, and known ones with skip_known.
 template <class T>
 void Softmax<T>::skip(std::int32_t user, std::int32_t item, T* row) const {
   for (std::size_t n = 0; n < items_.size(); ++n)
@@ -123,7 +123,7 @@ void Softmax<T>::skip(std::int32_t user, std::int32_t item, T* row) const {
     for (int n = first_place_[at(known)]; n >= 0; n = next_place_[at(n)]) row[n] = 0;
 }
 
-/// Scores of a row become shares of the softmax; its loss.
+/// Converts the scores of a row to softmax probabilities; returns its loss.
 template <class T>
 double Softmax<T>::shares_of(std::size_t k, T own, T* row, T& own_share) const {
   const auto count = items_.size();

@@ -4,12 +4,12 @@
 
 namespace cambium::graph {
 
-/// D^-1/2 R D^-1/2 for the links R of users and items and the counts D of links of each: users x items.
+/// D^-1/2 R D^-1/2 for the links R of users and items and their degrees D: users x items.
 template <class T>
 sparse::Csr<T> scaled_links(const sparse::Csr<float>& links);
 
-/// D^-1/2 A D^-1/2 over users and items at once, A being joined from R and its transpose; of a plain graph A = R.
-/// Nodes x nodes, symmetric.
+/// D^-1/2 A D^-1/2 over users and items, with A composed of R and its transpose; for a plain graph A = R. Nodes x
+/// nodes, symmetric.
 template <class T>
 sparse::Csr<T> scaled_links_of_all(const LinkGraph& graph);
 
@@ -20,7 +20,7 @@ class Propagation {
  public:
   Propagation(const LinkGraph& graph, std::int64_t layers) : matrix_(scaled_links_of_all<T>(graph)), layers_(layers) {}
   std::int64_t nodes() const { return matrix_.rows; }
-  /// `in` and `out` are nodes x width without gaps, and not the same.
+  /// `in` and `out` are nodes x width, contiguous, and distinct.
   void apply(const T* in, T* out, std::int64_t width);
 
  private:

@@ -13,7 +13,7 @@ static bool better(const Ranked& a, const Ranked& b) {
 
 std::vector<Ranked> best_items(const LinkGraph& graph, std::int32_t user, std::span<const float> scores,
                                std::int64_t k) {
-  std::vector<Ranked> best;  // a heap, the worst in front
+  std::vector<Ranked> best;  // a heap with the worst on top
   const auto known = graph.training.columns_of(user);
   auto next = known.begin();
   for (std::int32_t item = 0; item < graph.items; ++item) {
@@ -35,7 +35,7 @@ std::vector<Ranked> best_items(const LinkGraph& graph, std::int32_t user, std::s
 
 namespace {
 
-/// Figures of one user.
+/// Metrics of one user.
 struct Figures {
   double recall = 0.0, ndcg = 0.0, above = 0.0;
 };

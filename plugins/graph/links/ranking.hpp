@@ -7,7 +7,7 @@
 
 namespace cambium::graph {
 
-/// Metrics of links: a score of every item for some users.
+/// Scores of every item for some users, for ranking metrics.
 class LinkScores {
  public:
   virtual ~LinkScores() = default;
@@ -15,16 +15,16 @@ class LinkScores {
   virtual void scores(std::span<const std::int32_t> users, float* out) = 0;
 };
 
-/// How well scores find held-out links among the items that a user has no link to in training.
+/// Ranking metrics of held-out links among the items that a user has no link to in training.
 struct Ranking {
-  double recall = 0.0;     ///< share of a user's held-out items among the k best, mean over users who have some
+  double recall = 0.0;     ///< fraction of a user's held-out items among the k best, mean over users who have some
   double ndcg = 0.0;       ///< sum of 1 / log2(1 + rank) over these, by that of the best ranking, mean over the same
-  double auc = 0.0;        ///< how often a held-out item is above a drawn one (judged_item()), mean over links
+  double auc = 0.0;        ///< how often a held-out item scores above a negative one (judged_item()), mean over links
   std::int64_t users = 0;  ///< with held-out links
 };
 
-/// Collective: ranks take users in turn; the result does not depend on their number. Items of equal score come in the
-/// order of their numbers.
+/// Collective: users are distributed over ranks; the result does not depend on their number. Items of equal score are
+/// ordered by their index.
 Ranking judge(const LinkGraph& graph, LinkScores& scores, std::int64_t k, const Comm& comm);
 
 /// An item and its score.
@@ -33,7 +33,7 @@ struct Ranked {
   float score = 0.0f;
 };
 
-/// The k best items (fewer where there are no more) to which a user is not linked in training, best first.
+/// The k best items (fewer if there are no more) to which a user is not linked in training, best first.
 std::vector<Ranked> best_items(const LinkGraph& graph, std::int32_t user, std::span<const float> scores,
                                std::int64_t k);
 

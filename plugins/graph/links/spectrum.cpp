@@ -25,7 +25,7 @@ struct Gram {
   }
 };
 
-/// X V diag(value)^-1/2, largest values first, leaving out what is rounding; returns the width that is left.
+/// X V diag(value)^-1/2, largest values first, without those at rounding level; returns the remaining width.
 int make_orthonormal(Block& x, int rows, int width) {
   Gram gram(x, rows, width);
   const double least = 1e-14 * std::max(gram.values.back(), 1e-300);
@@ -44,7 +44,7 @@ int make_orthonormal(Block& x, int rows, int width) {
   return kept;
 }
 
-/// Twice, as values far apart leave the first result orthonormal to few digits.
+/// Twice, because for widely spread values the first result is orthonormal to few digits only.
 int orthonormalise(Block& x, int rows, int width) {
   return make_orthonormal(x, rows, make_orthonormal(x, rows, width));
 }
@@ -58,7 +58,7 @@ Block drawn(std::int64_t rows, int width, std::uint64_t seed) {
   return out;
 }
 
-/// Signs of the pairs of columns by the entry of `right` that is largest in size.
+/// Fixes the signs of column pairs by the entry of `right` with the largest magnitude.
 void fix_signs(Spectrum& s) {
   const auto width = static_cast<std::size_t>(s.count);
   for (std::size_t j = 0; j < width; ++j) {

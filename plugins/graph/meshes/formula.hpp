@@ -12,11 +12,11 @@ namespace cambium::graph {
 
 using Parameters = std::map<std::string, deck::Expression>;
 
-/// Keys of a deck that are formulas without variables: `parameters`.
+/// Values of deck keys that are formulas without variables: `parameters`.
 std::map<std::string, double> values_of(const Parameters& parameters);
 
-/// A formula of a deck in variables that a physics knows only when it is made (its species, say), and in the deck's own
-/// parameters. Numbers have no units.
+/// A formula of a deck in variables known only to the physics (its species, for example) and in the parameters of the
+/// deck. Values have no units.
 class Formula {
  public:
   Formula() = default;
@@ -30,12 +30,12 @@ class Formula {
     return (*this)(std::span<const double>(variables.begin(), variables.size()));
   }
   const std::string& text() const { return expression_.text(); }
-  /// True if its text has this name as a word.
+  /// True if its text contains this name as a word.
   bool names(std::string_view word) const;
 
  private:
   deck::Expression expression_;
-  mutable std::vector<double> all_;  ///< room for the variables, then the parameters; one thread evaluates
+  mutable std::vector<double> all_;  ///< space for the variables, then the parameters; one thread evaluates
   std::size_t variables_ = 0;
 };
 

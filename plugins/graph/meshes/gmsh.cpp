@@ -53,7 +53,7 @@ class GmshReader {
     const auto words = io::split(lines_.line());
     return words.empty() ? std::string_view() : words.front();
   }
-  /// The words of the next line, at least so many.
+  /// Words of the next line, which must have at least `count`.
   std::vector<std::string_view> need(std::size_t count, const char* what) {
     std::vector<std::string_view> words;
     do {
@@ -92,7 +92,7 @@ class GmshReader {
                                  lines_.path(), section));
   }
 
-  /// The end of a section whose lines were counted: what came after the last of them would be missing from the mesh.
+  /// Checks the end of a section with a line count: further lines would be missing from the mesh.
   void end_of(const std::string& section) {
     const auto words = need(1, section.c_str());
     if (words.front() != "$End" + section.substr(1))
@@ -112,7 +112,7 @@ class GmshReader {
     end_of("$PhysicalNames");
   }
 
-  /// Which physical groups each curve belongs to; a negative number is that of a group that has the curve reversed.
+  /// Physical groups of each curve; a negative number is a group that contains the reversed curve.
   void read_entities() {
     const auto head = need(4, "$Entities");
     const auto points = whole(head[0], "the number of points"), curves = whole(head[1], "the number of curves");
@@ -138,7 +138,7 @@ class GmshReader {
         {lines_.real(words[first], "x"), lines_.real(words[first + 1], "y"), lines_.real(words[first + 2], "z")});
   }
 
-  /// $ParametricNodes has coordinates on the geometry behind x, y and z.
+  /// $ParametricNodes has parametric coordinates after x, y and z.
   void read_nodes(const std::string& section) {
     const auto count = whole(need(1, section.c_str())[0], "the number of nodes");
     for (std::int64_t k = 0; k < count; ++k) {
@@ -176,7 +176,7 @@ class GmshReader {
     return static_cast<std::int32_t>(mesh_.tags.size()) - 1;
   }
 
-  /// `first`: of the words that are nodes. `groups`: of a line; 0 is none.
+  /// `first`: index of the first word that is a node. `groups`: of a line; 0 is none.
   void add_element(std::int64_t number, int type, std::span<const std::int64_t> groups,
                    const std::vector<std::string_view>& words, std::size_t first) {
     if (type == point_type) return;
@@ -197,7 +197,7 @@ class GmshReader {
     }
   }
 
-  /// True if version 2.2 has written the triangle before, as one of another physical group of its surface.
+  /// True if version 2.2 has already written the triangle for another physical group of its surface.
   bool written_before(int type, std::int64_t group, const std::vector<std::string_view>& words, std::size_t first) {
     if (type != triangle_type || first < 5 || words.size() < first + 3) return false;
     std::array<std::int64_t, 4> key{whole(words[4], "a surface"), point_of(words[first]), point_of(words[first + 1]),
@@ -207,7 +207,7 @@ class GmshReader {
     return !fresh && at->second != group;
   }
 
-  /// Partitions are numbered from 1: where one is missing the triangles are those of one file of several.
+  /// Partitions are numbered from 1: if one is missing, the file is one of several.
   void require_all_parts() const {
     if (parts_.empty() || *parts_.rbegin() == std::ssize(parts_)) return;
     throw InputError(

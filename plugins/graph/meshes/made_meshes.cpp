@@ -11,7 +11,7 @@
 namespace cambium::graph {
 namespace {
 
-/// Points and triangles are numbered from 0 in the order in which they were made.
+/// Numbers points and triangles from 0 in the order of their creation.
 void number(RawMesh& mesh) {
   for (std::size_t k = 0; k < mesh.point.size(); ++k) mesh.point_number.push_back(static_cast<std::int64_t>(k));
   for (std::size_t k = 0; k < mesh.corner.size(); ++k) mesh.triangle_number.push_back(static_cast<std::int64_t>(k));
@@ -19,7 +19,7 @@ void number(RawMesh& mesh) {
 
 }  // namespace
 
-/// The diagonals of neighbouring cells alternate, so that no direction is preferred.
+/// Diagonals of neighbouring cells alternate, to avoid a preferred direction.
 RawMesh rectangle_of(const MeshKeys::Rectangle& keys, std::uint64_t seed) {
   const std::int64_t nx = keys.cells[0], ny = keys.cells[1];
   const double dx = keys.size[0] / static_cast<double>(nx), dy = keys.size[1] / static_cast<double>(ny);
@@ -60,15 +60,15 @@ RawMesh rectangle_of(const MeshKeys::Rectangle& keys, std::uint64_t seed) {
 
 namespace {
 
-/// Nodes on a circle, the first of them `turned` half steps beyond the x axis.
+/// Nodes on a circle, the first of them rotated by `turned` half steps from the x axis.
 struct Ring {
   std::int64_t first = 0, count = 0;
   int turned = 0;
-  /// For node k in halves of a step, times the nodes of the other ring.
+  /// Angle of node k in half steps, times the number of nodes of the other ring.
   std::int64_t angle(std::int64_t k, std::int64_t other) const { return (2 * k + turned) * other; }
 };
 
-/// Triangles between two rings: the one whose next node comes first goes on.
+/// Triangles between two rings: advances on the ring with the next node in angular order.
 void connect(RawMesh& out, const Ring& in, const Ring& rim) {
   std::int64_t i = 0, o = 0;
   while (i < in.count || o < rim.count) {
@@ -86,8 +86,8 @@ void close_side(RawMesh& out, std::int64_t first, std::int64_t count, std::int32
 
 }  // namespace
 
-/// Ring k of a disc has 6 k nodes; with a hole every ring has as many as make its triangles nearly equilateral half
-/// way.
+/// Ring k of a disc has 6 k nodes; with a hole, all rings have the number that makes the triangles at half the radius
+/// nearly equilateral.
 RawMesh disc_of(const MeshKeys::Disc& keys) {
   RawMesh out;
   const bool holed = keys.hole > 0.0;

@@ -1,4 +1,4 @@
-// Rings, grids and random places whose near ones are connected.
+// Rings, grids and random geometric graphs.
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -5,7 +5,7 @@
 namespace cambium::graph {
 namespace {
 
-/// Nodes of the part of `start` by distance from it, neighbours of few neighbours first. `mark` tells walks apart.
+/// Breadth-first search of the component of `start`, neighbours of low degree first. `mark` distinguishes searches.
 void walk(const sparse::Csr<double>& a, std::int32_t start, std::vector<std::int32_t>& mark, std::int32_t now,
           std::vector<std::int32_t>& out) {
   const auto fewer = [&](std::int32_t i, std::int32_t j) {
@@ -31,7 +31,7 @@ std::vector<std::int32_t> near_order(const sparse::Csr<double>& a) {
   for (std::int32_t seed = 0; seed < a.rows; ++seed) {
     if (done[seed]) continue;
     std::int32_t start = seed;
-    for (int turn = 0; turn < 3; ++turn) {  // the last node of a walk is a far end
+    for (int turn = 0; turn < 3; ++turn) {  // the last node of a search is peripheral
       trial.clear();
       walk(a, start, mark, ++now, trial);
       if (turn < 2) start = trial.back();

@@ -6,9 +6,9 @@
 
 namespace cambium::graph {
 
-/// An order of the nodes in which neighbours are near each other, so that ranges of it have few neighbours outside:
-/// reverse Cuthill-McKee (Cuthill and McKee 1969, George 1971), part by part, each from a node of least degree at the
-/// far end of it. New node k is old node order[k]; it depends on nothing but the pattern.
+/// A node order that keeps neighbours close, so that contiguous ranges have few external neighbours: reverse
+/// Cuthill-McKee (Cuthill and McKee 1969, George 1971), component by component, each from a peripheral node of least
+/// degree. New node k is old node order[k]; depends on the pattern only.
 std::vector<std::int32_t> near_order(const sparse::Csr<double>& symmetric);
 
 }  // namespace cambium::graph

@@ -15,12 +15,12 @@ namespace cambium::graph {
 
 using Place = std::array<double, 3>;
 
-/// An undirected weighted graph whose nodes lie somewhere.
+/// An undirected weighted graph with node positions.
 struct Network {
   std::vector<Place> place;          ///< of each node
   sparse::Csr<double> weight;        ///< symmetric, no entry on the diagonal; nodes x nodes
-  std::vector<std::int32_t> number;  ///< of each node in the order of the file or of the rule that made it
-  Numbering names;                   ///< what the file calls the nodes of that order
+  std::vector<std::int32_t> number;  ///< of each node in the order of the file or of the generator
+  Numbering names;                   ///< IDs in the file of the nodes in that order
   std::int64_t nodes() const { return weight.rows; }
   std::int64_t edges() const { return weight.entries() / 2; }
   std::int64_t bytes() const {
@@ -28,7 +28,7 @@ struct Network {
   }
 };
 
-/// Where the graph of a deck comes from: exactly one of the keys.
+/// Source of the graph of a deck: exactly one of the keys.
 struct NetworkKeys : EdgeTextKeys {
   struct Ring {
     int nodes = 0, neighbours = 1;
@@ -53,26 +53,26 @@ struct NetworkKeys : EdgeTextKeys {
   static void describe(deck::Describe<NetworkKeys>& d);
 };
 
-/// The graph, the same on every rank. `seed`: of random graphs. What is odd but can be used is said to the log; the
-/// rest is an InputError.
+/// Creates the graph, the same on every rank. `seed`: of random graphs. Oddities that can be handled are logged; others
+/// are an InputError.
 Network make_network(const NetworkKeys& keys, std::uint64_t seed, Log& log);
 
-/// Edges as they were read or made.
+/// Edges as read or generated.
 struct EdgeList {
   std::int64_t nodes = 0;
   std::vector<sparse::Entry> edges;  ///< each undirected edge once, in either direction
-  std::vector<Place> place;          ///< empty: nodes lie on a circle
-  Numbering names;                   ///< what the file calls the nodes; without nodes: from 0
+  std::vector<Place> place;          ///< empty: nodes are placed on a circle
+  Numbering names;                   ///< IDs of the nodes in the file; without nodes: from 0
 };
-/// A text of edges (read_edge_text()). Nodes are those that a line names; with `keys.first` all from it to the largest.
-/// InputError with the line.
+/// Reads an edge list in text form (read_edge_text()). Nodes are those named in a line; with `keys.first` all from it
+/// to the largest. InputError with the line.
 EdgeList read_edge_list(const NetworkKeys& keys, Log& log);
-/// Arrays edges (edges, 2), weights (edges; 1 when absent) and positions (nodes, 2 or 3; may be absent), attribute
-/// `nodes` where some have no edge. Without positions, `nodes` and `keys.first`, nodes are those that edges name.
+/// Reads the arrays edges (edges, 2), weights (edges; default 1) and positions (nodes, 2 or 3; optional), and the
+/// attribute `nodes` if some have no edge. Without positions, `nodes` and `keys.first`, nodes are those named by edges.
 EdgeList read_edge_file(const NetworkKeys& keys);
-/// Edges become symmetric rows: both directions of an edge that was given twice count once where their weights agree
-/// and are an error where they do not, self-loops carry nothing and go. Nodes of files are numbered so that neighbours
-/// are near each other.
+/// Converts edges to symmetric rows: an edge given in both directions counts once if the weights agree and is an error
+/// otherwise; self-loops have no effect and are dropped. Nodes of files are renumbered to bring neighbours close
+/// together.
 Network network_of(const EdgeList& list, const std::string& name, bool renumber, Log& log);
 
 EdgeList ring_of(const NetworkKeys::Ring& keys);

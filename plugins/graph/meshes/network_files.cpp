@@ -1,4 +1,4 @@
-// Graphs from lines of text and from HDF5.
+// Graphs from text files and from HDF5.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace cambium::graph {
 namespace {
 
-/// All numbers from the first one to the largest, where a deck says which is the first.
+/// All IDs from the first one to the largest, if the deck gives the first.
 Numbering from_first(const EdgeText& text, std::int64_t first) {
   std::int64_t most = first;
   for (std::int64_t k = 0; k < text.size(); ++k)
@@ -74,7 +74,7 @@ void read_places(const io::Group& group, EdgeList& out) {
   out.nodes = shape[0];
 }
 
-/// The numbers of an edge's ends, checked against the nodes that are known.
+/// Reads the end nodes of edges and checks them against the known nodes.
 void read_edges(const io::Group& group, const NetworkKeys& keys, EdgeList& out) {
   const auto set = group.dataset("edges");
   const auto shape = set.shape();

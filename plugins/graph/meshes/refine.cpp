@@ -1,4 +1,4 @@
-// Finer triangles where a deck wants them.
+// Local refinement of triangle meshes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,17 +16,18 @@ using Chosen = std::vector<bool>;
 
 Point between(const Point& a, const Point& b) { return {0.5 * (a[0] + b[0]), 0.5 * (a[1] + b[1])}; }
 
-/// Sides that are cut, each with the node in its middle: -1 until there is one.
+/// Sides to split, each with its midpoint node: -1 until it exists.
 class Cuts {
  public:
   explicit Cuts(const Triangles& mesh) : mesh_(mesh) {}
 
-  /// True if it was not there yet.
+  /// True if it is new.
   bool add(std::int32_t a, std::int32_t b) { return node_.emplace(key(a, b), -1).second; }
   bool has(std::int32_t a, std::int32_t b) const { return node_.count(key(a, b)) > 0; }
   std::int32_t& node(std::int32_t a, std::int32_t b) { return node_.at(key(a, b)); }
 
-  /// The triangle turned so that its longest side comes first. Of sides of equal length all triangles choose alike.
+  /// The triangle rotated so that its longest side comes first. For sides of equal length the choice is the same in all
+  /// triangles.
   Corner longest_first(const Corner& c) const {
     int best = 0;
     for (int k = 1; k < 3; ++k)
@@ -75,7 +76,7 @@ Chosen chosen_triangles(const Triangles& mesh, const deck::Expression& where, co
   return out;
 }
 
-/// The sides of the chosen triangles, and of each triangle with a cut side the longest.
+/// The sides of the selected triangles, and the longest side of each triangle with a split side.
 Cuts cuts_of(const Triangles& mesh, const Chosen& chosen) {
   Cuts cuts(mesh);
   for (std::size_t t = 0; t < mesh.corner.size(); ++t)
@@ -92,7 +93,7 @@ Cuts cuts_of(const Triangles& mesh, const Chosen& chosen) {
   return cuts;
 }
 
-/// A node in the middle of every cut side, in the order of the triangles.
+/// Adds a node in the middle of every split side, in the order of the triangles.
 void add_nodes(Triangles& mesh, Cuts& cuts) {
   for (const auto& c : mesh.corner)
     for (int k = 0; k < 3; ++k) {
@@ -104,7 +105,7 @@ void add_nodes(Triangles& mesh, Cuts& cuts) {
     }
 }
 
-/// The half (a, b, c) of a triangle that has been cut at a, cut across its side bc or whole.
+/// Adds the half (a, b, c) of a triangle that was split at a, itself split across its side bc if needed.
 void add_half(std::vector<Corner>& out, std::int32_t a, std::int32_t b, std::int32_t c, Cuts& cuts) {
   if (!cuts.has(b, c)) return out.push_back({a, b, c});
   const auto middle = cuts.node(b, c);

@@ -81,7 +81,7 @@ namespace {
 using LongCorner = std::array<std::int64_t, 3>;
 using Edge = std::pair<std::int64_t, std::int64_t>;
 
-/// Twice the area, positive when counter-clockwise.
+/// Twice the area, positive if counter-clockwise.
 double doubled_area(const RawMesh& raw, const LongCorner& c) {
   const auto &a = raw.point[c[0]], &b = raw.point[c[1]], &d = raw.point[c[2]];
   return (b[0] - a[0]) * (d[1] - a[1]) - (d[0] - a[0]) * (b[1] - a[1]);
@@ -112,7 +112,7 @@ void require_plane(const RawMesh& raw, const std::string& name) {
           raw.point_number[i], raw.point[i][2], raw.point[0][2]));
 }
 
-/// All counter-clockwise; a mesh that is clockwise as a whole is turned round.
+/// Makes all triangles counter-clockwise; reverses a mesh that is clockwise throughout.
 void orient(RawMesh& raw, const std::string& name, Log& log) {
   std::int64_t inverted = 0, first = -1;
   for (std::size_t t = 0; t < raw.corner.size(); ++t) {
@@ -146,7 +146,7 @@ void require_single(const RawMesh& raw, const std::string& name) {
   }
 }
 
-/// Leaves out points that no triangle has.
+/// Removes points without a triangle.
 void drop_unused(RawMesh& raw, const std::string& name, Log& log) {
   std::vector<std::int64_t> fresh(raw.point.size(), -1);
   for (const auto& c : raw.corner)
@@ -171,7 +171,7 @@ void drop_unused(RawMesh& raw, const std::string& name, Log& log) {
       fmt::format("mesh {}: {} nodes belong to no triangle (the first is {}) and are left out", name, unused, first));
 }
 
-/// The parts that each side belongs to, in the order of the file, each once.
+/// Boundary parts of each side, in the order of the file, each once.
 class SideTags {
  public:
   void add(const Edge& edge, std::int32_t tag) {
@@ -195,8 +195,8 @@ class SideTags {
   std::map<std::vector<std::int32_t>, std::int32_t> places_;
 };
 
-/// Edges of one triangle, in the order of the triangles; InputError where three meet. Adds to `more` the further parts
-/// of those that belong to several.
+/// Edges of one triangle, in the order of the triangles; InputError if three meet. Adds the further parts of sides in
+/// several parts to `more`.
 std::vector<Triangles::Side> boundary_of(const RawMesh& raw, const std::string& name,
                                          std::vector<std::vector<std::int32_t>>& more) {
   std::map<Edge, int> count;
@@ -223,7 +223,7 @@ std::vector<Triangles::Side> boundary_of(const RawMesh& raw, const std::string& 
   return out;
 }
 
-/// Nodes in the middle of a neighbour's edge: the two halves are edges of the boundary, too.
+/// Hanging nodes, in the middle of a neighbour's edge: the two halves are boundary edges, too.
 void say_hanging(const RawMesh& raw, const std::vector<Triangles::Side>& boundary, const std::string& name, Log& log) {
   std::map<std::int32_t, std::vector<std::int32_t>> beside;
   for (const auto& s : boundary) {
@@ -246,7 +246,7 @@ void say_hanging(const RawMesh& raw, const std::vector<Triangles::Side>& boundar
                     name, hanging, first));
 }
 
-/// The lengths by which a mesh is divided into squares, and the square of a place.
+/// Uniform grid of squares over a mesh, and the square of a point.
 struct Squares {
   double low[2] = {0.0, 0.0}, width = 1.0;
   std::array<std::int64_t, 2> at(double x, double y) const {
@@ -255,7 +255,7 @@ struct Squares {
   }
 };
 
-/// Squares of which so many lie along the longer side of the mesh.
+/// Squares, `count` of them along the longer side of the mesh.
 Squares squares_of(const RawMesh& raw, double count) {
   const auto& first = raw.point.front();
   double low[2] = {first[0], first[1]}, high[2] = {first[0], first[1]};
@@ -271,7 +271,7 @@ Squares squares_of(const RawMesh& raw, double count) {
       name, what));
 }
 
-/// Pairs of points nearer than that. Points are sorted along a direction in which few of a mesh lie side by side.
+/// Pairs of points closer than `distance`. Sorts the points along a direction in which few of a mesh coincide.
 std::vector<std::pair<std::size_t, std::size_t>> points_within(const RawMesh& raw, double distance) {
   std::vector<std::pair<double, std::size_t>> along;
   for (std::size_t i = 0; i < raw.point.size(); ++i)
@@ -287,7 +287,7 @@ std::vector<std::pair<std::size_t, std::size_t>> points_within(const RawMesh& ra
   return out;
 }
 
-/// Nodes at one place: in the middle of other triangles, or on either side of a line whose nodes are there twice.
+/// Coincident nodes: an error inside of other triangles, a warning on both sides of a line with duplicated nodes.
 void say_twice(const RawMesh& raw, const std::vector<Triangles::Side>& boundary, const std::string& name, Log& log) {
   std::vector<bool> outer(raw.point.size(), false);
   for (const auto& s : boundary) outer[s.node[0]] = outer[s.node[1]] = true;
@@ -304,7 +304,7 @@ void say_twice(const RawMesh& raw, const std::vector<Triangles::Side>& boundary,
                   name, twice.size(), raw.point_number[twice.front().first], raw.point_number[twice.front().second]));
 }
 
-/// InputError where the middle of an edge of the boundary lies inside of a triangle.
+/// InputError if the midpoint of a boundary edge is inside a triangle.
 void require_apart(const RawMesh& raw, const std::vector<Triangles::Side>& boundary, const std::string& name) {
   const auto squares = squares_of(raw, std::max(1.0, std::sqrt(static_cast<double>(raw.corner.size()))));
   std::map<std::array<std::int64_t, 2>, std::vector<std::size_t>> sides;

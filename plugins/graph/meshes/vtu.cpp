@@ -20,7 +20,7 @@ namespace {
 
 constexpr int vertex_type = 1, line_type = 3, triangle_type = 5;
 
-/// An array of the file: what stands in its tag, and its content.
+/// An array of the file: the attributes of its tag, and its content.
 struct Array {
   std::map<std::string, std::string> attribute;
   std::string content;
@@ -66,7 +66,7 @@ class VtuReader {
  private:
   [[noreturn]] void fail(const std::string& what) const { throw InputError(fmt::format("'{}' {}", path_, what)); }
 
-  /// name="value" of the tag that begins at `at`.
+  /// Attributes name="value" of the tag that begins at `at`.
   std::map<std::string, std::string> attributes(std::size_t at) const {
     std::map<std::string, std::string> out;
     const std::size_t end = std::min(text_.find('>', at), text_.size());
@@ -86,7 +86,7 @@ class VtuReader {
   struct Range {
     std::size_t begin = 0, end = 0;
   };
-  /// Between <name ...> and </name>; empty where there is none.
+  /// Range between <name ...> and </name>; empty if there is none.
   Range section(const std::string& name) const {
     for (std::size_t at = text_.find("<" + name); at != std::string::npos; at = text_.find("<" + name, at + 1)) {
       const char next = text_[at + name.size() + 1];
@@ -97,7 +97,7 @@ class VtuReader {
     return {};
   }
 
-  /// The array of that name in a section; with "" the only one.
+  /// The array of that name in a section; for "", the only one.
   std::optional<Array> find_array(Range range, const std::string& name) const {
     for (std::size_t at = text_.find("<DataArray", range.begin); at < range.end;
          at = text_.find("<DataArray", at + 1)) {
@@ -128,7 +128,7 @@ class VtuReader {
     std::uint32_t bits = 0;
     int held = 0;
     for (const char c : trim(content)) {
-      if (c == '=') {  // the length may have been encoded alone: what follows begins anew
+      if (c == '=') {  // the length may have been encoded separately: a new base64 block begins
         bits = 0;
         held = 0;
         continue;
@@ -243,7 +243,7 @@ class VtuReader {
     return {};
   }
 
-  /// Arrays of 0 and 1 that say which cells belong to a part of the array's name, as meshio writes sets of cells.
+  /// Arrays of 0 and 1 that mark the cells of a boundary part named like the array (cell sets of meshio).
   std::map<std::string, std::vector<double>> boundary_sets(const std::vector<double>& types) const {
     std::map<std::string, std::vector<double>> out;
     const auto data = section("CellData");
@@ -254,7 +254,7 @@ class VtuReader {
           type.find("Int") == std::string::npos)
         continue;
       auto values = numbers(array_in(data, name, name));
-      if (values.size() != types.size()) continue;  // several numbers for each cell
+      if (values.size() != types.size()) continue;  // several values for each cell
       bool set = false;
       for (std::size_t c = 0; c < types.size(); ++c) {
         if (values[c] != 0.0 && values[c] != 1.0) {

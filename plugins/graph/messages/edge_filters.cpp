@@ -17,7 +17,7 @@ void EdgeFilters::functions(const MessageModel& model, const double* r, int edge
     const double x = r[e] / model.cutoff;
     const double cut = cut_[e] = 1.0 + x * x * x * (-10.0 + x * (15.0 - 6.0 * x));
     const double cut_slope = cut_slope_[e] = -30.0 * x * x * (1.0 - x) * (1.0 - x) / model.cutoff;
-    // sin and cos of n a from those of (n - 1) a and (n - 2) a: 2 cos(a) times the last one less the one before.
+    // Recurrence: sin and cos of n a are 2 cos(a) times those of (n - 1) a minus those of (n - 2) a.
     const double s = std::sin(wave * r[e]), c = std::cos(wave * r[e]), inverse = 1.0 / r[e];
     double sine = s, before = 0.0, cosine = c, cosine_before = 1.0;
     for (std::size_t k = 0; k < n; ++k) {

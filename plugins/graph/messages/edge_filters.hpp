@@ -5,11 +5,11 @@
 
 namespace cambium::graph {
 
-/// Filters of edges: a linear layer of sin(n pi r / cutoff) / r, n = 1, 2, ..., times a polynomial that falls from 1 at
-/// r = 0 to 0 at the cut-off with two derivatives that vanish there; times that polynomial again.
+/// Filters of edges: a linear layer of sin(n pi r / cutoff) / r, n = 1, 2, ..., times a polynomial that decreases from
+/// 1 at r = 0 to 0 at the cut-off, where its first two derivatives vanish; times that polynomial again.
 class EdgeFilters {
  public:
-  /// Of `edges` lengths r (Å), smaller than the cut-off; with their derivatives by r where `slopes`.
+  /// Filters of `edges` distances r (Å) below the cut-off; if `slopes`, also their derivatives by r.
   void compute(const MessageModel& model, const MessageLinear& filter, const double* r, int edges, bool slopes);
   const double* values() const { return value_.data(); }  ///< [edge][filter.out]
   const double* slopes() const { return slope_.data(); }

@@ -45,7 +45,7 @@ void MessageEngine::send(std::size_t k, const Particles& particles, GhostExchang
   const MessageLayer& layer = model_.layers[k];
   Layer& values = layers_[k];
   const std::size_t w = index(model_.width), said = index(model_.said()), vectors = sends_vectors(k) ? 3 * w : 0;
-  // Before the first message a sender knows its species alone: ghosts need nothing from their owners.
+  // The first message depends on the species only: no data of ghosts are exchanged.
   const int rows = k > 0 ? particles.nlocal : static_cast<int>(model_.symbols.size());
   const double* known = k > 0 ? scalar_.data() : model_.embedding.data();
   values.hidden.resize(index(rows) * w);

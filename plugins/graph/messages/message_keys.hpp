@@ -5,7 +5,7 @@
 
 namespace cambium::graph {
 
-/// Keys of the network `message_passing`, which its model files hold, too.
+/// Keys of the network `message_passing`, also stored in its model files.
 struct MessageKeys {
   enum class Loss { l1, l2, huber };
   std::int64_t layers = 3, width = 64, radial = 20;

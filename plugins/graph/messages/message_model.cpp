@@ -38,7 +38,7 @@ class Arrays {
     return array.read<std::vector<double>>();
   }
 
-  /// Torch's layers hold [out][in].
+  /// Torch stores [out][in].
   MessageLinear linear(const std::string& name, std::int64_t in, std::int64_t out, bool bias = true) const {
     MessageLinear made{in, out, std::vector<double>(static_cast<std::size_t>(in * out)), {}};
     const auto given = read(name + ".weight", {out, in});
@@ -130,7 +130,7 @@ double MessageModel::operations(double neighbours) const {
             3.0 * products(layer.vectors);
     edge += products(layer.filter) + (vectors ? 24.0 : 2.0) * static_cast<double>(width);
   }
-  // Energies, then their gradients: dense layers once more there and once back, filters and their slopes.
+  // Energies, then their gradients: dense layers once more forward and once backward, filters and their derivatives.
   return 3.0 * atom + 4.0 * edge * neighbours;
 }
 

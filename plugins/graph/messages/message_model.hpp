@@ -14,12 +14,12 @@ struct MessageLinear {
   DenseLayer<double> layer() const { return {in, out, weights.data(), bias.empty() ? nullptr : bias.data()}; }
 };
 
-/// One exchange of messages along the edges and the mixing of features in every atom.
+/// One exchange of messages along the edges and the mixing of features in each atom.
 struct MessageLayer {
   MessageLinear sender_in, sender_out;  ///< of the sender's scalars
   MessageLinear filter;                 ///< of functions of the distance
   MessageLinear mix_in, mix_out;
-  MessageLinear vectors;  ///< two maps of vector features side by side; empty without vectors
+  MessageLinear vectors;  ///< two maps of vector features, concatenated; empty without vectors
 };
 
 /// A trained network `message_passing` (PaiNN: Schütt, Unke, Gastegger, ICML 2021), without Torch. Energies in eV,
@@ -27,8 +27,8 @@ struct MessageLayer {
 struct MessageModel {
   std::string source;                ///< file
   std::vector<std::string> symbols;  ///< of its elements
-  std::vector<double> free_energy;   ///< of an atom of each element without what the network adds
-  double scale = 1.0;                ///< of the network's share of an atom
+  std::vector<double> free_energy;   ///< energy of a free atom of each element, without the network's contribution
+  double scale = 1.0;                ///< of the network's energy per atom
   double cutoff = 0.0;
   std::int64_t width = 0, radial = 0;
   bool vectors = true;            ///< messages carry vectors
@@ -36,13 +36,13 @@ struct MessageModel {
   std::vector<MessageLayer> layers;
   MessageLinear readout_in, readout_out;
 
-  /// Width of what a sender says: one part for the scalars, and two for vectors.
+  /// Width of a message: one part for the scalars, and two for vectors.
   std::int64_t said() const { return (vectors ? 3 : 1) * width; }
-  /// Multiplications and additions of an atom's energy and forces.
+  /// Floating-point operations for the energy and forces of an atom.
   double operations(double neighbours) const;
 
-  /// InputError for a file that is no such model, whose energies depend on more than its atoms, whose energies have no
-  /// unit of energy, or whose arrays do not have the shapes of its keys.
+  /// InputError for a file that is not such a model, whose energies have further inputs or no energy unit, or whose
+  /// array shapes do not match its keys.
   static MessageModel load(const std::string& path);
 };
 

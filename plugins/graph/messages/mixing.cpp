@@ -57,7 +57,7 @@ void Mixing::forward(const MessageModel& model, const MessageLayer& layer, int a
   }
 }
 
-/// Derivatives by the parts and by U v and V v, but for what V v does through its length.
+/// Derivatives by the parts and by U v and V v, except those by V v through its length.
 void Mixing::vectors_backward(std::size_t w, int atoms, const double* scalar_gradient, double* vector_gradient) {
   for (std::size_t i = 0; i < static_cast<std::size_t>(atoms); ++i) {
     const double *b = part_.data() + i * 3 * w + w, *c = b + w, *turned = turned_.data() + i * 6 * w;

@@ -5,14 +5,14 @@
 
 namespace cambium::graph {
 
-/// Mixing of the scalar and vector features in each atom: v' = v + c U v, s' = s + a + b (U v . V v), where U and V
-/// mix the features and a, b, c are a network's of s and |V v| (Schütt, Unke, Gastegger, ICML 2021, eqs. 9 and 10).
-/// Without vectors s' = s + a(s). Rows of atoms: scalars [atom][width], vectors [atom][3][width].
+/// Mixing of the scalar and vector features in each atom: v' = v + c U v, s' = s + a + b (U v . V v), where U and V mix
+/// the features and a, b, c are outputs of a network of s and |V v| (Schütt, Unke, Gastegger, ICML 2021, eqs. 9 and
+/// 10). Without vectors s' = s + a(s). Rows of atoms: scalars [atom][width], vectors [atom][3][width].
 class Mixing {
  public:
-  /// In place.
+  /// Updates the features in place.
   void forward(const MessageModel& model, const MessageLayer& layer, int atoms, double* scalar, double* vector);
-  /// From the derivatives by the results to those by the given features, in place. `scalar`, `vector`: as given to
+  /// Transforms derivatives by the outputs into derivatives by the inputs, in place. `scalar`, `vector`: inputs of
   /// forward().
   void backward(const MessageModel& model, const MessageLayer& layer, int atoms, const double* scalar,
                 const double* vector, double* scalar_gradient, double* vector_gradient);

@@ -7,24 +7,23 @@
 
 namespace cambium::graph {
 
-/// An energy that is linear in how many atoms of each element, and bonds of each kind (two elements and an order), a
-/// molecule has: least squares, of least norm where counts depend on each other. Without a constant it is extensive;
-/// with one it is nearer to molecules of about one size.
+/// An energy that is linear in the numbers of atoms of each element and of bonds of each kind (two elements and an
+/// order): least squares, with minimum norm if counts are dependent. Without a constant it is extensive; with one it
+/// fits molecules of similar size better.
 class CountFit {
  public:
-  enum class Counted { atoms, bonds };  ///< bonds: of atoms and bonds
-  /// InputError for bonds where the molecules have none.
+  enum class Counted { atoms, bonds };  ///< bonds: atoms and bonds
+  /// InputError for bonds if the molecules have none.
   void fit(std::span<const MoleculeView> molecules, Counted counted, bool constant = false);
-  /// In the unit of the energies. InputError for an element that fit() did not see; kinds of bonds that it did not see
-  /// count nothing.
+  /// In the unit of the energies. InputError for an element not present in fit(); new kinds of bonds are ignored.
   double operator()(const MoleculeView& molecule) const;
 
-  /// The coefficients as JSON text, and back.
+  /// The coefficients as JSON text, and from it.
   std::string text() const;
   static CountFit from(const std::string& text);
 
  private:
-  /// For an atom (its number, 0, 0), of a bond (smaller and larger atomic number, order); zeros: the constant.
+  /// An atom (its number, 0, 0), or a bond (smaller and larger atomic number, order); zeros: the constant.
   using Kind = std::array<std::int32_t, 3>;
   std::map<Kind, double> counts(const MoleculeView& molecule) const;
 

@@ -32,7 +32,7 @@ std::vector<double> coulomb_matrix(const MoleculeView& m, std::int64_t size) {
   return out;
 }
 
-/// Rows that zeros would pad stand last, so that the list of a smaller molecule is the beginning of a padded one.
+/// The rows of zero padding come last, so that the list of a smaller molecule is the beginning of a padded one.
 Descriptor coulomb_descriptor(const MoleculeView& molecule) {
   return {{{0, 0}, coulomb_matrix(molecule, molecule.atoms())}};
 }

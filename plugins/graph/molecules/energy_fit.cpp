@@ -69,7 +69,7 @@ std::string EnergyFit::text() const {
 EnergyFit EnergyFit::from(const std::string& text) {
   const auto in = nlohmann::json::parse(text);
   EnergyFit out;
-  // Versions before kernels wrote the counts alone.
+  // Versions without kernels stored only the counts.
   const auto fitted = in.contains("fit") ? in.at("fit").get<std::string>() : text;
   const auto kind = in.contains("kind")          ? in.at("kind").get<std::string>()
                     : in.at("bonds").get<bool>() ? "bonds"

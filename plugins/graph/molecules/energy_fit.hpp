@@ -8,21 +8,21 @@
 
 namespace cambium::graph {
 
-/// An energy without a network: linear in counts, or by a kernel. What message_passing corrects, and what it is judged
-/// beside.
+/// An energy model without a network: linear in counts, or a kernel. message_passing learns the difference from it, and
+/// uses it as a baseline.
 class EnergyFit {
  public:
   enum class Kind { atoms, bonds, coulomb, bag_of_bonds };
-  /// InputError as of the fit itself; `constant` is that of CountFit.
+  /// Throws the InputErrors of the selected fit; `constant` as in CountFit.
   void fit(std::span<const MoleculeView> molecules, Kind kind, bool constant = false);
   double operator()(const MoleculeView& molecule) const;
-  /// For a molecule that a kernel was fitted to what it says without it: a kernel that has seen an energy leaves
-  /// nothing over that could be learned.
+  /// For a molecule in a kernel's training set, the leave-one-out prediction: with its own energy in the fit, there
+  /// would be no residual to learn.
   double without(const MoleculeView& molecule) const;
   Kind kind() const { return kind_; }
-  /// Energies change smoothly with positions, at least by not changing at all.
+  /// True if energies are smooth (possibly constant) functions of positions.
   bool smooth() const { return std::holds_alternative<CountFit>(fit_); }
-  /// How it was fitted, in a line.
+  /// One-line description of the fit.
   std::string note(const std::string& unit) const;
   std::vector<Citation> citations() const;
 
@@ -34,7 +34,7 @@ class EnergyFit {
   Kind kind_ = Kind::atoms;
 };
 
-/// As decks name it.
+/// Name used in decks.
 std::string name_of(EnergyFit::Kind kind);
 
 }  // namespace cambium::graph

@@ -30,14 +30,14 @@ Jet exponential(double rate, double r, double r0) {
   const double value = std::exp(-rate * (r / r0 - 1.0));
   return {value, -rate / r0 * value};
 }
-/// 1 at r = 0, 0 from the cutoff on, with two derivatives that vanish there.
+/// 1 at r = 0, 0 beyond the cutoff, where its first two derivatives vanish.
 Jet cut(double r) {
   const double x = r / cutoff;
   if (x >= 1.0) return {0.0, 0.0};
   return {1.0 + x * x * x * (-10.0 + x * (15.0 - 6.0 * x)), x * x * (-30.0 + x * (60.0 - 30.0 * x)) / cutoff};
 }
 
-/// The random numbers of one molecule, one after the other.
+/// Sequence of random numbers for one molecule.
 class MoleculeDraws {
  public:
   MoleculeDraws(std::int64_t seed, std::int64_t id)
@@ -52,7 +52,7 @@ class MoleculeDraws {
   std::uint64_t seed_, id_, next_ = 0;
 };
 
-/// A place at the given distance from atom `from`, in a random direction.
+/// Position at the given distance from atom `from`, in a random direction.
 std::array<double, 3> beside(const Molecule& m, std::int64_t from, double distance, MoleculeDraws& draws) {
   std::array<double, 3> u{};
   double norm = 0.0;
@@ -73,7 +73,8 @@ bool has_room(const Molecule& m, const std::array<double, 3>& x, const Element& 
   return true;
 }
 
-/// One atom more, bonded to an earlier one. In a crowd another neighbour is tried: outside there is always room.
+/// Adds an atom bonded to an earlier one. If it is too close to others, another neighbour is tried: there is always
+/// space outside.
 void add_atom(Molecule& m, MoleculeDraws& draws) {
   const Element& e = elements[draws.below(std::ssize(elements))];
   std::array<double, 3> x{};

@@ -6,7 +6,7 @@
 
 namespace cambium::graph {
 
-/// Clusters that nobody measured, for decks that run without data.
+/// Synthetic clusters, for decks that run without data.
 struct MadeUp {
   std::int64_t molecules = 0;
   std::array<std::int64_t, 2> atoms{};
@@ -15,13 +15,13 @@ struct MadeUp {
   static void describe(deck::Describe<MadeUp>& d);
 };
 
-/// Molecule k is a function of (seed, k): trees of H, C, N, O whose edges are as long as the sum of two radii, give or
-/// take a tenth, with those edges as bonds of order 1. Energies (kcal/mol) and forces of made_energy().
+/// Molecule k is a function of (seed, k): trees of H, C, N, O with edge lengths equal to the sum of two radii within a
+/// tenth, and these edges as bonds of order 1. Energies (kcal/mol) and forces of made_energy().
 MoleculeTable make_molecules(const MadeUp& recipe);
 
-/// A number for each element, pairs that repel each other, and a square root over the neighbours' exponentials of each
-/// atom (second-moment form: Finnis and Sinclair, Phil. Mag. A 50, 45 (1984)), cut off smoothly at 4 Å. Sets energy
-/// (kcal/mol) and force (kcal/mol/Å) from species and position.
+/// A constant for each element, repulsive pairs, and for each atom a square root of the sum of its neighbours'
+/// exponentials (second-moment form: Finnis and Sinclair, Phil. Mag. A 50, 45 (1984)), smoothly cut off at 4 Å. Sets
+/// energy (kcal/mol) and force (kcal/mol/Å) from species and position.
 void made_energy(Molecule& molecule);
 
 }  // namespace cambium::graph

@@ -18,28 +18,27 @@ struct Molecule {
   std::int64_t atoms() const { return std::ssize(species); }
 };
 
-/// Content of a file, or of a recipe.
+/// Content of a file or of a synthetic data set.
 struct MoleculeTable {
   std::vector<Molecule> molecules;
-  std::vector<int> fold;                              ///< of each molecule, from 0; empty where the source names none
+  std::vector<int> fold;                              ///< of each molecule, from 0; empty if the source has none
   bool forces = false, bonds = false, cells = false;  ///< cells: at least one is periodic
-  std::string energy_unit;                            ///< empty where the source does not say
-  std::vector<std::string> remarks;                   ///< what the reader of a file has to say, for the log
+  std::string energy_unit;                            ///< empty if not given by the source
+  std::vector<std::string> remarks;                   ///< messages of the file reader, for the log
 };
 
-/// InputError that begins with `place` ("'file.h5', molecule 3"): an atomic number that no element has, a number that
-/// is not finite, two atoms or images nearer than 0.3 Å (lengths in nm look like that), a flat cell, a bond between
-/// atoms that are not there.
+/// InputError that begins with `place` ("'file.h5', molecule 3"): an unknown atomic number, a value that is not finite,
+/// two atoms or images closer than 0.3 Å (as with lengths in nm), a flat cell, a bond between atoms that do not exist.
 void require_sound(const Molecule& molecule, const std::string& place);
 
-/// One group of an HDF5 file: offset (molecules + 1: molecule m has the atoms offset[m] to offset[m + 1] - 1), species
-/// (atoms), position (atoms, 3) in Å, energy (molecules; its attribute `unit` is kept), and where they are there force
+/// Reads one group of an HDF5 file: offset (molecules + 1: molecule m has the atoms offset[m] to offset[m + 1] - 1),
+/// species (atoms), position (atoms, 3) in Å, energy (molecules; its attribute `unit` is kept), and, optionally, force
 /// (atoms, 3), bond (bonds, 3) with bond_offset (molecules + 1), fold (molecules). InputError for anything else.
 MoleculeTable read_molecule_h5(const std::string& path, const std::string& group);
 
-/// Every frame of an extended XYZ file: species and pos of Properties, the energy from the comment's key `energy`, the
-/// column `force` where it is there; where these names are the defaults, those of MACE and others, too. A cell is
-/// periodic along the directions that pbc names.
+/// Reads every frame of an extended XYZ file: species and pos of Properties, the energy from the comment's key
+/// `energy`, the column `force` if present; if these names are the defaults, also those of MACE and others. A cell is
+/// periodic along the directions given by pbc.
 MoleculeTable read_molecule_xyz(const std::string& path, const std::string& energy, const std::string& force);
 
 }  // namespace cambium::graph

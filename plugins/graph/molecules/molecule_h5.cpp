@@ -30,7 +30,7 @@ class GroupReader {
     return group_.dataset(array);
   }
 
-  /// An array of `rows` rows of `width` numbers (1: plain numbers).
+  /// An array of `rows` rows of `width` values (1: one-dimensional).
   template <class T>
   std::vector<T> read(const std::string& array, std::int64_t rows, std::int64_t width) const {
     const auto data = dataset(array);
@@ -43,7 +43,7 @@ class GroupReader {
     return data.read<std::vector<T>>();
   }
 
-  /// Where the rows of each molecule begin, and the end: rises from 0.
+  /// Row offsets of the molecules, including the end: ascending from 0.
   std::vector<std::int64_t> offsets(const std::string& array, std::int64_t least) const {
     const auto out = dataset(array).read<std::vector<std::int64_t>>();
     if (out.size() < 2 || out[0] != 0)
@@ -87,7 +87,7 @@ std::string unit_of_array(const io::Dataset& array) {
   return "";
 }
 
-/// Lengths in bohr would be taken for others, nearly twice as long.
+/// Lengths in bohr would be misread as almost twice as long ones.
 void require_angstrom(const GroupReader& in, const std::string& array, const std::string& energy) {
   auto text = unit_of_array(in.dataset(array));
   if (text.empty()) return;

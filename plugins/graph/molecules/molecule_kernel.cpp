@@ -16,7 +16,7 @@ Descriptor MoleculeKernel::describe(const MoleculeView& molecule) const {
   return descriptors_ == Descriptors::coulomb ? coulomb_descriptor(molecule) : bag_of_bonds(molecule);
 }
 
-/// With K = V^T L V the error at a molecule that is left out is w_i / (K + ridge)^-1_ii, w the weights of all.
+/// With K = V^T L V the leave-one-out error of a molecule is w_i / (K + ridge)^-1_ii, w the weights of the full fit.
 void MoleculeKernel::try_width(double width, const std::vector<double>& distances, const std::vector<double>& rest) {
   const std::size_t n = rest.size();
   std::vector<double> v(n * n), values(n), along(n, 0.0);
@@ -83,7 +83,8 @@ double MoleculeKernel::operator()(const MoleculeView& molecule) const {
   return sum;
 }
 
-/// Known by its descriptor, so that it holds for any data set that shares molecules with the training.
+/// Recognises training molecules by their descriptors, so it works for any data set that shares molecules with the
+/// training.
 double MoleculeKernel::without(const MoleculeView& molecule) const {
   const auto apart = known_.distances(describe(molecule));
   double sum = atoms_(molecule);
@@ -93,7 +94,7 @@ double MoleculeKernel::without(const MoleculeView& molecule) const {
     sum += weight_[i] * std::exp(-apart[i] / width_);
   }
   if (same == apart.size()) return sum;
-  // The ridge lets the fit miss its own molecules by ridge times their weights.
+  // The residual of a training molecule is the ridge times its weight.
   return sum + ridge_ * weight_[same] - off_[same];
 }
 

@@ -7,25 +7,25 @@
 
 namespace cambium::graph {
 
-/// Kernel ridge regression with exp(-|x - y|_1 / width) of descriptors, on what counts of atoms leave over. Width and
-/// ridge are those of least mean absolute error when each training molecule is left out in turn (closed form).
+/// Kernel ridge regression with exp(-|x - y|_1 / width) of descriptors, on the residual of a fit to atom counts. Width
+/// and ridge minimise the mean absolute leave-one-out error (closed form).
 class MoleculeKernel {
  public:
   enum class Descriptors { coulomb, bag_of_bonds };
   explicit MoleculeKernel(Descriptors descriptors) : descriptors_(descriptors) {}
-  static constexpr std::int64_t most = 4000;  ///< molecules: one symmetric eigenproblem of that order for each width
-  /// InputError for more molecules than that.
+  static constexpr std::int64_t most = 4000;  ///< molecules: one symmetric eigenproblem of this order for each width
+  /// InputError for more than `most` molecules.
   void fit(std::span<const MoleculeView> molecules);
   double operator()(const MoleculeView& molecule) const;
-  /// The same of a molecule that the kernel was not fitted to; for one of the training, what the others say of it (with
-  /// width and ridge, and the fit to atoms, of all).
+  /// The same for a molecule that is not in the training set; for one that is, the leave-one-out prediction (with
+  /// width, ridge and atom fit of all).
   double without(const MoleculeView& molecule) const;
 
   double width() const { return width_; }
   double ridge() const { return ridge_; }
-  double left_out_error() const { return error_; }  ///< mean absolute, unit of the energies
+  double left_out_error() const { return error_; }  ///< mean absolute, in the unit of the energies
 
-  /// Fit as JSON text, and back.
+  /// The fit as JSON text, and from it.
   std::string text() const;
   static MoleculeKernel from(const std::string& text);
 
@@ -36,7 +36,7 @@ class MoleculeKernel {
   Descriptors descriptors_;
   CountFit atoms_;
   DescriptorRows known_;
-  std::vector<double> weight_, off_;  ///< of each known molecule; energy less that of the fit without it
+  std::vector<double> weight_, off_;  ///< of each training molecule; energy minus that of the fit without it
   double width_ = 0.0, ridge_ = 0.0, error_ = 0.0;
 };
 

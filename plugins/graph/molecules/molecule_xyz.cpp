@@ -13,12 +13,12 @@ namespace cambium::graph {
 
 namespace {
 
-/// A label's names: the given one, or, where that is the default, those that programs write.
+/// Names of a label: the given one, or, if it is the default, those used by other programs.
 std::vector<std::string> names_of_label(const std::string& given, const std::vector<std::string>& common) {
   return given == common.front() ? common : std::vector<std::string>{given};
 }
 
-/// Columns of a frame beside species, positions and forces.
+/// Columns of a frame other than species, positions and forces.
 void add_unread(const io::ExtxyzFrame& frame, std::set<std::string>& names) {
   using Role = io::ExtxyzRole;
   for (const auto& name : frame.columns.names()) {

@@ -17,11 +17,11 @@ Vector cross(const Vector& a, const Vector& b) {
 
 double dot(const Vector& a, const Vector& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
-/// Cell vectors, and those of the reciprocal cell where it is periodic, else zeros.
+/// Cell vectors, and reciprocal vectors along periodic directions, else zeros.
 struct Cell {
   std::array<Vector, 3> row{}, reciprocal{};
-  std::array<int, 3> reach{};                               ///< images to look at on each side of the nearest one
-  double height = std::numeric_limits<double>::infinity();  ///< smallest distance of two faces; 0 for a flat cell
+  std::array<int, 3> reach{};                               ///< images to search on each side of the nearest one
+  double height = std::numeric_limits<double>::infinity();  ///< smallest distance of opposite faces; 0 for a flat cell
 
   Cell(const std::array<double, 9>& given, double cutoff) {
     std::array<bool, 3> periodic{};
@@ -42,7 +42,7 @@ struct Cell {
   }
 
  private:
-  /// With vectors across the others where it is not periodic.
+  /// Replaces the vectors of non-periodic directions by ones perpendicular to the others.
   std::array<Vector, 3> completed(const std::array<bool, 3>& periodic) const {
     auto out = row;
     for (std::size_t k = 0; k < 3; ++k) {
@@ -66,7 +66,7 @@ void add_images(const Cell& cell, const Vector& apart, double cutoff, bool itsel
   for (int i = -cell.reach[0]; i <= cell.reach[0]; ++i)
     for (int j = -cell.reach[1]; j <= cell.reach[1]; ++j)
       for (int k = -cell.reach[2]; k <= cell.reach[2]; ++k) {
-        if (itself && std::array{i, j, k} <= std::array{0, 0, 0}) continue;  // of two opposite images one
+        if (itself && std::array{i, j, k} <= std::array{0, 0, 0}) continue;  // one of two opposite images
         Vector shift{}, d{};
         for (std::size_t x = 0; x < 3; ++x) {
           shift[x] =

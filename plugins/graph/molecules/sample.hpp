@@ -8,16 +8,16 @@
 
 namespace cambium::graph {
 
-/// Arrays of a molecule's sample: species (atoms) int32, position (atoms, 3) in Å, energy, and where the table has them
+/// Arrays of a molecule's sample: species (atoms) int32, position (atoms, 3) in Å, energy, and, if the table has them,
 /// force (atoms, 3), bond (bonds, 3) int32 and cell (3, 3) in Å.
 std::vector<train::FieldInfo> molecule_fields(const MoleculeTable& table);
 
-/// The molecule as a sample; takes it over.
+/// The molecule as a sample, which takes ownership.
 train::SamplePtr molecule_sample(Molecule molecule, const MoleculeTable& table, std::int64_t id);
 
-/// Content of such a sample, or of an atomic configuration of the data sets deepmd_npy and extxyz: species (symbols
-/// separated by blanks), type (atoms) int32, coord (atoms, 3) and box (3, 3) in Å, energy, force. Lives as long as the
-/// sample.
+/// View of such a sample, or of an atomic configuration of the data sets deepmd_npy and extxyz: species (symbols
+/// separated by blanks), type (atoms) int32, coord (atoms, 3) and box (3, 3) in Å, energy, force. Valid as long as the
+/// sample exists.
 struct MoleculeView {
   std::vector<std::int32_t> species;
   std::span<const double> position, force;  ///< force is empty where unknown
@@ -28,7 +28,7 @@ struct MoleculeView {
   std::int64_t atoms() const { return std::ssize(species); }
 };
 
-/// InputError when the sample is none of both.
+/// InputError if the sample is neither.
 MoleculeView molecule_of(const train::Sample& sample);
 
 }  // namespace cambium::graph

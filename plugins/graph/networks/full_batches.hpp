@@ -7,20 +7,20 @@
 
 namespace cambium::graph {
 
-/// How a small network is trained beside the deck's.
+/// Training of a small network in addition to those of the deck.
 struct FullBatchKeys {
   double learning_rate = 0.01, weight_decay = 5e-4;  ///< of Adam; constant
   std::int64_t steps = 200;                          ///< each over all training nodes
 };
 
-/// Weights with what says where each array lies in them.
+/// Weights with the layout of their arrays.
 struct OwnWeights {
   std::unique_ptr<train::FlatLayout> layout;
   train::FlatBuffer values;
 };
 
-/// Weights of a network on nodes that was trained on the whole graph on this rank alone: its communicator has one rank,
-/// and its fit_statistics() is done. `context` is of that rank, `seed` draws weights and dropout.
+/// Weights of a network on nodes after full-graph training on this rank only: its communicator has one rank, and
+/// fit_statistics() must have been called. `context` is that of this rank; `seed` initialises weights and dropout.
 OwnWeights trained_by_full_batches(train::Network& network, const GraphPtr& graph, const FullBatchKeys& keys,
                                    std::uint64_t seed, Context& context);
 

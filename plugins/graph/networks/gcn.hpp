@@ -4,7 +4,7 @@
 namespace cambium::graph {
 
 /// Graph convolutions (Kipf and Welling 2017): layers relu(A x W + b), A = D^-1/2 (A + I) D^-1/2, the last without
-/// relu.
+/// ReLU.
 class Gcn : public NodeNetwork {
  public:
   struct Params : NodeNetworkParams {

@@ -3,8 +3,8 @@
 
 namespace cambium::graph {
 
-/// Graph attention (Velickovic et al. 2018): hidden layers of several heads side by side with elu, the last one with
-/// the mean of its heads.
+/// Graph attention (Velickovic et al. 2018): hidden layers concatenate several heads and apply ELU, the last one
+/// averages its heads.
 class GraphAttention : public NodeNetwork {
  public:
   struct Params : NodeNetworkParams {

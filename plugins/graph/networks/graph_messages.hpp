@@ -7,13 +7,13 @@
 
 namespace cambium::graph {
 
-/// Rows that a layer of two linear ones leads from and to, and how many of them a sample has.
+/// Widths of two linear layers, and the number of rows of a sample.
 struct TwoLayersShape {
   std::int64_t inputs = 0, width = 0, outputs = 0, rows = 1;
   bool normalised = true;
 };
 
-/// Two linear layers with a SiLU between, and a layer normalisation of what comes out where asked for.
+/// Two linear layers with a SiLU between them, optionally followed by a layer normalisation.
 struct TwoLayersImpl : torch::nn::Module {
   TwoLayersImpl(train::RankLayers& made, const TwoLayersShape& shape);
   torch::Tensor forward(const torch::Tensor& x);
@@ -29,9 +29,8 @@ struct DirectedEdges {
   torch::Tensor from, to;
 };
 
-/// One exchange along all edges: an edge learns from itself and its two nodes, a node from itself and the sum of the
-/// edges that end at it; both add what they learn to what they knew (Pfaff, Fortunato, Sanchez-Gonzalez, Battaglia,
-/// ICLR 2021).
+/// One exchange along all edges: an edge is updated from itself and its two nodes, a node from itself and the sum of
+/// its incoming edges; both updates are residual (Pfaff, Fortunato, Sanchez-Gonzalez, Battaglia, ICLR 2021).
 struct EdgeExchangeImpl : torch::nn::Module {
   /// `nodes`, `edges`: of a sample.
   EdgeExchangeImpl(train::RankLayers& made, std::int64_t width, std::int64_t nodes, std::int64_t edges);

@@ -4,7 +4,7 @@
 namespace cambium::graph {
 
 /// GraphSAGE with means (Hamilton, Ying and Leskovec 2017): layers relu(x W_self + mean of neighbours' x W_neighbours +
-/// b), the last without relu.
+/// b), the last without ReLU.
 class GraphSage : public NodeNetwork {
  public:
   struct Params : NodeNetworkParams {

@@ -99,7 +99,7 @@ std::vector<train::ParameterInfo> LightGcn::parameters() const {
 
 namespace {
 
-/// Roots of how many links users, then items have.
+/// Square roots of the degrees of users, then items.
 std::vector<double> roots_of_degrees(const LinkGraph& graph) {
   std::vector<double> out(graph.nodes(), 0.0);
   for (std::int64_t user = 0; user < graph.users; ++user)
@@ -119,7 +119,7 @@ bool positive(const Spectrum& s, std::int64_t j, const LinkGraph& graph) {
   return graph.bipartite || together > 0.0;
 }
 
-/// Table whose products are the links as their leading singular vectors give them back.
+/// Embedding table whose dot products are the low-rank reconstruction of the links from their leading singular vectors.
 std::vector<double> spectral_table(const LinkGraph& graph, std::int64_t width, std::uint64_t seed) {
   const auto s = leading_spectrum(scaled_links<double>(graph.training), width, 6, seed);
   const auto roots = roots_of_degrees(graph);

@@ -5,9 +5,9 @@
 
 namespace cambium::graph {
 
-/// Links to come from those that are known (He et al., SIGIR 2020): an embedding for every user and item, the mean of
-/// what `layers` propagations by D^-1/2 A D^-1/2 make of it, and products or cosines of these as scores. Gradients by
-/// hand; samples are links of a data set `links`. Host memory, float32 or float64, one thread per call.
+/// LightGCN for link prediction (He et al., SIGIR 2020): an embedding for every user and item, the mean over the
+/// results of 0 to `layers` propagations by D^-1/2 A D^-1/2, and their dot products or cosines as scores. Hand-written
+/// gradients; samples are links of a data set `links`. Host memory, float32 or float64, one thread per call.
 class LightGcn : public train::Network {
  public:
   enum class Start { random, spectral };
@@ -27,8 +27,8 @@ class LightGcn : public train::Network {
   std::vector<train::ParameterInfo> parameters() const override;
   DType dtype() const override;
   /// Normal deviates times 0.1; with `start: spectral` D^1/2 times the leading singular vectors of D^-1/2 R D^-1/2,
-  /// each times the root of its value, so that products are R as these vectors give it back, and such deviates times
-  /// 1e-4.
+  /// each times the root of its singular value, so that dot products are the low-rank reconstruction of R, plus normal
+  /// deviates times 1e-4.
   void initialise(std::span<const TensorRef> weights, std::uint64_t seed) override;
   std::vector<Citation> citations() const override;
 
@@ -39,7 +39,7 @@ class LightGcn : public train::Network {
   void gradient(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
                 std::span<const double> term_weights, std::span<const TensorRef> gradients,
                 std::span<train::TermSum> terms, const train::ReadyCallback& ready) override;
-  /// "wrong": how often a drawn item is scored above that of a link; 1 less the area under the ROC curve.
+  /// "wrong": how often a negative item scores above that of a link; 1 minus the area under the ROC curve.
   std::vector<train::TermInfo> metrics() const override { return {{"wrong", "", train::TermInfo::Report::mean}}; }
   void evaluate(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
                 std::span<train::TermSum> metrics) override;
@@ -50,8 +50,8 @@ class LightGcn : public train::Network {
   std::vector<std::string> export_model(const std::string&, std::span<const TensorRef>, Context&) const override {
     return {};
   }
-  /// Rows of users, then items (of a plain graph, of nodes) whose products are the scores: nodes x width(). InputError
-  /// for links on which it was not trained.
+  /// Rows of users, then items (for a plain graph, of nodes) whose dot products are the scores: nodes x width().
+  /// InputError for links other than those of the training.
   std::vector<float> rows_of(const LinkGraphPtr& graph, std::span<const TensorRef> weights);
   std::int64_t width() const { return params_.width; }
   std::string state() const override;
@@ -64,10 +64,10 @@ class LightGcn : public train::Network {
 
   Params params_;
   std::unique_ptr<LinkEngine> engine_;
-  LinkGraphPtr graph_;  ///< that fit_statistics() has seen
+  LinkGraphPtr graph_;  ///< graph of fit_statistics()
   std::int64_t users_ = 0, items_ = 0;
   bool bipartite_ = true;
-  std::uint64_t links_ = 0;  ///< fingerprint of the links to train on
+  std::uint64_t links_ = 0;  ///< fingerprint of the training links
   std::uint64_t seed_ = 1;
   std::int64_t step_ = 0;
 };

@@ -42,7 +42,7 @@ std::span<const T> numbers(const train::Sample& sample, const char* name) {
   return {static_cast<const T*>(found->second.data), static_cast<std::size_t>(found->second.elements())};
 }
 
-/// Sums of the numbers of a training set.
+/// Sums over the values of a training set.
 struct Sums {
   std::vector<double> value, square, change;
   std::array<double, 3> place{};
@@ -138,7 +138,7 @@ std::vector<std::string> MeshGraphNet::segments() const {
   return out;
 }
 
-/// An untrained network leaves everything as it is: persistence.
+/// The last layer starts at zero, so an untrained network predicts persistence.
 void MeshGraphNet::initial(const train::ParameterInfo& info, std::int64_t index, const TensorRef& weights,
                            std::uint64_t seed) const {
   const bool last = info.name.starts_with("decoder.out.") && info.name != "decoder.out.enter.weight";

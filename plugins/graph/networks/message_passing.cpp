@@ -88,7 +88,7 @@ std::shared_ptr<torch::nn::Module> MessagePassing::build() {
   return whole;
 }
 
-/// The second derivatives behind forces read weights out of order.
+/// No segments with forces: their second derivatives read weights out of order.
 std::vector<std::string> MessagePassing::segments() const {
   if (params_.force_weight > 0.0) return {};
   std::vector<std::string> out{"embedding"};
@@ -97,7 +97,7 @@ std::vector<std::string> MessagePassing::segments() const {
   return out;
 }
 
-/// An untrained network has nothing to say beside the reference.
+/// The output layer starts at zero, so an untrained network returns the reference.
 void MessagePassing::initial(const train::ParameterInfo& info, std::int64_t index, const TensorRef& weights,
                              std::uint64_t seed) const {
   if (info.shape.size() < 2 || info.name == "readout.out.weight") return train::fill_constant(weights, 0.0);
@@ -109,7 +109,7 @@ MoleculeBatch MessagePassing::molecules(const TorchBatch& batch) const {
   return molecule_batch(batch.samples(), elements_, params_.cutoff, real());
 }
 
-/// (atoms, 1 or 4, width): scalars, then vectors where there are some.
+/// (atoms, 1 or 4, width): scalars, then vectors if there are any.
 static Tensor one_tensor_of(const AtomState& atoms) {
   const Tensor scalar = atoms.scalar.unsqueeze(1);
   return atoms.vector.defined() ? torch::cat({scalar, atoms.vector}, 1) : scalar;
@@ -121,8 +121,8 @@ static AtomState state_of(const Tensor& all) {
   return out;
 }
 
-/// Correction of the network to the reference, (molecules), in units of deviation_. `again`: interactions keep only
-/// what they read, for the backward pass to compute them again.
+/// Correction of the reference by the network, (molecules), in units of deviation_. `again`: activation checkpointing,
+/// interactions store only their inputs.
 Tensor MessagePassing::rest(const MoleculeBatch& m, bool again) {
   const auto pairs = pair_geometry(m.position, m.first, m.second, m.shift, params_.cutoff, params_.radial);
   enter(0);
@@ -158,7 +158,7 @@ Tensor MessagePassing::size_of(const Tensor& error) const {
   return torch::where(error.abs() < knee, error.square() / (2.0 * knee), error.abs() - 0.5 * knee);
 }
 
-/// Forces in units of deviation_ per Å, with their graph.
+/// Forces in units of deviation_ per Å, with their autograd graph.
 static Tensor forces_of(const Tensor& rest, const Tensor& position, bool graph) {
   if (!rest.requires_grad()) return torch::zeros_like(position);
   const auto slope = torch::autograd::grad({rest.sum()}, {position}, {}, true, graph, true)[0];

@@ -8,10 +8,10 @@
 
 namespace cambium::graph {
 
-/// The energy of a molecule: what a fit without a network says (linear in the counts of atoms and bonds, or a kernel),
-/// and a sum over atoms that have exchanged messages along all pairs nearer than a cutoff. No translation, rotation,
-/// reflection or order of the atoms changes it. That sum has two continuous derivatives; forces are its gradient, and
-/// there are none beside a kernel, whose sorted lists have kinks.
+/// Energy of a molecule: a reference fit without a network (linear in the counts of atoms and bonds, or a kernel) plus
+/// a sum over atoms after message passing along all pairs closer than a cutoff. Invariant under translation, rotation,
+/// reflection and permutation of the atoms. The sum has two continuous derivatives; forces are its gradient, and are
+/// not available with a kernel, whose sorted lists have kinks.
 class MessagePassing : public train::TorchNetwork, public train::GivesParity, public train::GivesLoss {
  public:
   using Params = MessageKeys;
@@ -33,7 +33,7 @@ class MessagePassing : public train::TorchNetwork, public train::GivesParity, pu
   void restore(const std::string& state) override;
 
   train::NetworkTraits traits() override {
-    // Molecules and atomic configurations name the same things differently; both are read.
+    // Molecules and atomic configurations have different names for the same data; both are accepted.
     std::vector<std::string> spared{"force", "cell", "position", "coord", "type", "box", "virial", "fparam", "aparam"};
     if (params_.reference != EnergyFit::Kind::bonds) spared.emplace_back("bond");
     return {.spared_labels = spared, .parity = this};
@@ -42,8 +42,8 @@ class MessagePassing : public train::TorchNetwork, public train::GivesParity, pu
   void add_parity(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
                   std::span<io::ParityQuantity> quantities) override;
 
-  /// Energies (samples), and forces on all their atoms one after the other (atoms, 3), float64, in the unit of the
-  /// training set (and per Å).
+  /// Energies (samples) and concatenated forces on their atoms (atoms, 3), float64, in the unit of the training set
+  /// (and per Å).
   struct Prediction {
     torch::Tensor energy, force;
   };
@@ -52,7 +52,7 @@ class MessagePassing : public train::TorchNetwork, public train::GivesParity, pu
  private:
   std::shared_ptr<torch::nn::Module> build() override;
   std::vector<std::string> segments() const override;
-  /// Forces differentiate through the geometry and twice, which a part that is computed again does not pass on.
+  /// Forces need double differentiation through the geometry, which a recomputed (checkpointed) part does not support.
   bool can_recompute() const override { return params_.force_weight == 0.0; }
   bool measures_in_order() const override { return !forces_; }
   std::vector<Term> loss(const train::TorchBatch& batch) override;
@@ -71,13 +71,13 @@ class MessagePassing : public train::TorchNetwork, public train::GivesParity, pu
 
   Params params_;
   EnergyFit reference_;
-  std::vector<std::int32_t> elements_;     ///< atomic numbers of the training set, rising
+  std::vector<std::int32_t> elements_;     ///< atomic numbers of the training set, ascending
   std::string unit_;                       ///< of its energies
-  bool forces_ = false;                    ///< it has them, and so has the reference
-  double deviation_ = 1.0;                 ///< root mean square of what the reference leaves over
-  double atom_deviation_ = 1.0;            ///< the same for an atom's share
+  bool forces_ = false;                    ///< the training set has forces, and so has the reference
+  double deviation_ = 1.0;                 ///< root mean square of the residual of the reference
+  double atom_deviation_ = 1.0;            ///< the same per atom
   double force_deviation_ = 1.0;           ///< root mean square of a component
-  std::vector<train::TermSum> evaluated_;  ///< terms of the loss of the samples that were evaluated last
+  std::vector<train::TermSum> evaluated_;  ///< loss terms of the samples of the last evaluation
 
   torch::nn::Embedding embedding_{nullptr};
   std::vector<Interaction> interactions_;

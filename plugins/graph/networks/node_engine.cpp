@@ -17,7 +17,7 @@ using sparse::Scheme;
 
 namespace {
 
-/// A graph as layers read it: this rank's rows, or all of them.
+/// A graph in the form used by layers: this rank's rows, or all of them.
 template <class T>
 struct Bound {
   GraphPtr graph;
@@ -26,10 +26,10 @@ struct Bound {
   std::unique_ptr<Spread<T>> spread;
   bool sparse = true;
   Csr<T> features, dropped;         ///< of these rows
-  std::vector<T> numbers, changed;  ///< the same without zeros left out, where they are not sparse
+  std::vector<T> numbers, changed;  ///< the same in dense form, if features are not sparse
 
   Rows<const T> dense() const { return {numbers.data(), features.rows, features.columns, features.columns}; }
-  /// Features, dropped out while a network is trained.
+  /// Features, with dropout in training.
   Input<T> input(double rate, const Draws& draws) {
     const bool drops = draws.training && rate > 0.0;
     if (sparse && drops) drop_out(features, dropped, *spread, rate, draws);
@@ -42,7 +42,7 @@ struct Bound {
   }
 };
 
-/// Rows of features without gaps.
+/// Contiguous rows of features.
 template <class T>
 std::vector<T> without_gaps(const Csr<T>& rows) {
   std::vector<T> out(rows.rows * rows.columns, T(0));
@@ -105,19 +105,19 @@ class Engine : public NodeEngine {
   NodePass<T> pass_;
   std::vector<std::unique_ptr<Bound<T>>> bound_;
   Draws draws_{true, 1, 0};
-  bool computed_ = false;  ///< the whole graph, in this step
+  bool computed_ = false;  ///< the full graph was evaluated in this step
   Bound<T>* whole_ = nullptr;
   std::vector<T> by_outputs_;
-  std::vector<double> losses_;  ///< of this rank's rows, negative where none is counted
+  std::vector<double> losses_;  ///< of this rank's rows, negative for nodes not in the loss
 
   bool evaluating_ = false;
   std::uint64_t scored_graph_ = 0, scored_weights_ = 0;
   const void* scored_at_ = nullptr;
-  sparse::Range scored_;         ///< nodes whose outputs are here
+  sparse::Range scored_;         ///< nodes with outputs on this rank
   std::vector<double> outputs_;  ///< of each, classes
 };
 
-/// InputError where this wants more of a divided graph than the rank holds.
+/// InputError if the network needs more of a partitioned graph than the rank holds.
 template <class T>
 void Engine<T>::require_held(const Graph& graph, bool alone) const {
   if (!graph.held) return;
@@ -158,7 +158,7 @@ Bound<T>& Engine<T>::bind(const GraphPtr& graph, bool alone) {
   const auto from = graph->here().begin;
   const auto rows = rows_of(graph->features, b->first - from, b->last - from);
   b->features = sparse::converted<T>(shape_.sums_to_one ? divided_by_row_sums(rows) : rows);
-  // A layer that widens spreads what it reads, which is narrow; many zeros are worth leaving out where rows are wide.
+  // A widening layer aggregates its narrow inputs; sparse features pay off if rows are wide and mostly zero.
   const auto& first = shape_.network.layers.front();
   const double size = static_cast<double>(graph->nodes()) * static_cast<double>(graph->features.columns);
   b->sparse = (first.kind == LayerShape::Kind::attention || first.out < first.in) &&
@@ -171,7 +171,7 @@ Bound<T>& Engine<T>::bind(const GraphPtr& graph, bool alone) {
   return *bound_.back();
 }
 
-/// The loss of a node, -log p; its slope by the outputs times `factor`.
+/// The loss of a node, -log p; its gradient by the outputs times `factor`.
 template <class T>
 double Engine<T>::slope_of(const T* row, std::int32_t label, double factor, T* slope) const {
   const auto scores = log_softmax(row, shape_.classes());
@@ -254,7 +254,7 @@ void Engine<T>::gradient(std::span<const train::SamplePtr> samples, std::span<co
   pass_.gradient(rows.begin, rows.end, gradients);
 }
 
-/// The rows, counted from this rank's first, that a slice adds up.
+/// The rows of a slice, counted from this rank's first.
 template <class T>
 sparse::Range Engine<T>::rows_of_slice(const WholeGraph& part) const {
   const auto& spread = *whole_->spread;

@@ -10,42 +10,42 @@
 
 namespace cambium::graph {
 
-/// How a network computes, in one type of number.
+/// Parameters of a network's engine for one floating-point type.
 struct EngineShape {
   NetworkShape network;
   Weighing weighing = Weighing::symmetric;
-  bool sums_to_one = false;           ///< features of a node are divided by their sum
-  sparse::LayoutKeys layout;          ///< of a whole graph among ranks
-  bool tiles = false;                 ///< of the matrix of a whole graph, where they are faster
-  std::vector<std::int64_t> fan_out;  ///< neighbours that each layer draws in batches of nodes; empty: all
+  bool sums_to_one = false;           ///< divides the features of a node by their sum
+  sparse::LayoutKeys layout;          ///< of a full graph over ranks
+  bool tiles = false;                 ///< of the matrix of a full graph, if they are faster
+  std::vector<std::int64_t> fan_out;  ///< neighbours sampled by each layer in batches of nodes; empty: all
   std::int64_t classes() const { return network.layers.back().width(); }
 };
 
-/// Computes gradients and class probabilities of a network on nodes; holds the graphs that it was asked about in the
-/// form in which layers read them.
+/// Computes gradients and class probabilities of a network on nodes; caches the graphs in the form that layers use.
 class NodeEngine {
  public:
   virtual ~NodeEngine() = default;
   virtual void begin_step(std::uint64_t seed, std::int64_t step) = 0;
-  /// As Network::gradient(). Of samples whose storage is a WholeGraph the first call of a step is collective: it
-  /// computes the whole graph, every rank its rows. Of single nodes it computes what they need, on this rank alone.
+  /// As Network::gradient(). If the storage of the samples is a WholeGraph, the first call of a step is collective: it
+  /// evaluates the full graph, each rank its rows. For single nodes, this rank alone computes their sampled
+  /// neighbourhood.
   virtual void gradient(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights, double factor,
                         std::span<const TensorRef> gradients, train::TermSum& loss) = 0;
-  /// Collective: outputs of the whole graph, every rank those of its own nodes, which are returned. They serve scores()
-  /// until the next step. Each node is one rank's.
+  /// Collective: evaluates the full graph and returns the range of this rank's nodes, whose outputs it keeps. They are
+  /// used by scores() until the next step. Each node belongs to one rank.
   virtual sparse::Range begin_evaluation(const GraphPtr& graph, std::span<const TensorRef> weights) = 0;
-  /// Logarithms of the class probabilities of a node. Not collective: of a node that is none of those that
-  /// begin_evaluation() has left here with this graph and these weights, this rank computes the whole graph alone.
+  /// Logarithms of the class probabilities of a node. Not collective: if begin_evaluation() has stored no output of
+  /// this node on this rank for this graph and these weights, the rank evaluates the full graph itself.
   virtual std::vector<double> scores(const GraphPtr& graph, std::int32_t node, std::span<const TensorRef> weights) = 0;
-  /// Bytes received from other ranks so far.
+  /// Data received from other ranks so far, in bytes.
   virtual sparse::Words words() const = 0;
   /// Forms of the products with graphs, for the summary; empty without tiles.
   virtual std::vector<std::string> tiles() const = 0;
-  /// Memory of graphs as layers read them, and of what layers keep.
+  /// Memory of the cached graphs and of data stored by layers.
   virtual std::int64_t bytes() const = 0;
 };
 
-/// The communicator outlives it.
+/// `comm` must outlive the engine.
 template <class T>
 std::unique_ptr<NodeEngine> make_engine(const EngineShape& shape, const Comm& comm);
 

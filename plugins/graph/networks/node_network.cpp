@@ -18,7 +18,7 @@ namespace cambium::graph {
 
 namespace {
 constexpr std::int64_t trial_steps = 100;
-constexpr std::int64_t most_tried = 20'000'000;  ///< entries of graph and features, minutes of trials
+constexpr std::int64_t most_tried = 20'000'000;  ///< entries of graph and features: trials take minutes
 }  // namespace
 
 std::string problem_of(const NodeNetworkParams& p) {
@@ -35,7 +35,7 @@ std::string problem_of(const NodeNetworkParams& p) {
 
 NodeNetwork::NodeNetwork(const NodeNetworkParams& params, const char* name, Context& context)
     : params_(params), name_(name), comm_(context.comm) {
-  if (params.layout.type.empty()) return;  // made by a program: the default
+  if (params.layout.type.empty()) return;  // created by a program: the default
   layout_ = context.registry->make<sparse::Layout>(params.layout, context)->keys();
   if (params.tiles == NodeNetworkParams::Tiles::off) return;
   if (layout_.scheme != sparse::Scheme::rows && layout_.scheme != sparse::Scheme::needed_rows)
@@ -94,14 +94,14 @@ static std::string not_a_node(const std::string& name) {
   return fmt::format("{} needs nodes of a graph; give a dataset of type graph", name);
 }
 
-/// The graph and the node of a sample, refused when they are none of this network's.
+/// The graph and the node of a sample; InputError if they do not match this network.
 static std::pair<GraphPtr, std::int32_t> node_of(const train::Sample& sample, const std::string& name) {
   const auto* nodes = storage_of<NodeSamples>(sample);
   if (!nodes) throw InputError(not_a_node(name));
   return {nodes->graph, nodes->nodes[sample.id]};
 }
 
-/// InputError where a network `name` of so many features and classes cannot read a graph.
+/// InputError if a network `name` with these numbers of features and classes cannot be applied to a graph.
 static void require_fit(const Graph& graph, const std::string& name, std::int64_t features, std::int64_t classes) {
   if (graph.features.columns != features)
     throw InputError(
@@ -115,7 +115,7 @@ static void require_fit(const Graph& graph, const std::string& name, std::int64_
                     graph.source, graph.classes - 1, name, classes));
 }
 
-/// The share of the validation nodes that is right after some steps of this network on this rank alone.
+/// Validation accuracy after some training steps of this network on this rank only.
 double NodeNetwork::share_when_divided(const GraphPtr& graph, bool divided, Context& context) {
   Comm alone(MPI_COMM_SELF);
   Log silent(nullptr, false);
@@ -135,9 +135,9 @@ double NodeNetwork::share_when_divided(const GraphPtr& graph, bool divided, Cont
   return right / static_cast<double>(nodes.size());
 }
 
-/// True if features are divided by their sum: that takes the size from numbers that are no counts, and blows up those
-/// that nearly cancel. Of counts both are tried, and they are taken as they are where that is better by more than the
-/// standard error of a share. Collective; says what it found.
+/// True if features are divided by their sum. Division removes the magnitude of features that are not counts, and blows
+/// up rows that nearly cancel. For counts both are tried; undivided features are used if better by more than the
+/// standard error of the accuracy. Collective; logs the result.
 bool NodeNetwork::divides_features(const GraphPtr& graph, Context& context) {
   constexpr double large = 100.0;
   auto seen = features_seen(graph->features);
@@ -196,7 +196,7 @@ std::vector<train::ParameterInfo> NodeNetwork::parameters() const {
 
 DType NodeNetwork::dtype() const { return params_.precision == Precision::float64 ? DType::f64 : DType::f32; }
 
-/// Uniform within sqrt(6 / (in + out)) (Glorot and Bengio 2010); biases are 0, gains of normalisation 1.
+/// Uniform within sqrt(6 / (in + out)) (Glorot and Bengio 2010); biases are 0, normalisation gains 1.
 template <class T>
 static void fill(const train::ParameterInfo& info, std::uint64_t number, std::uint64_t seed, T* w, std::int64_t count) {
   if (info.shape.size() < 2) return static_cast<void>(std::fill_n(w, count, info.name.ends_with("gain") ? T(1) : T(0)));
@@ -256,7 +256,7 @@ void NodeNetwork::begin_evaluation(train::Dataset& data, std::span<const TensorR
   engine_->begin_evaluation(graph, weights);
 }
 
-/// True if the most probable class is another one, and minus the logarithm of the right one's probability.
+/// Whether the most probable class is wrong, and the negative log probability of the right one.
 static std::array<double, 2> errors_of(const std::vector<double>& scores, std::int32_t label) {
   return {std::max_element(scores.begin(), scores.end()) - scores.begin() == label ? 0.0 : 1.0, -scores[label]};
 }
@@ -313,7 +313,7 @@ train::GraphWork NodeNetwork::graph_work() const {
   out.number_bytes = static_cast<int>(size_of(dtype()));
   if (graph_) out.matrix = weighed(*graph_, weighing_);
   out.matrix.start.resize(static_cast<std::size_t>(out.matrix.columns) + 1, out.matrix.entries());
-  out.matrix.rows = out.matrix.columns;  // of a divided graph a plan sees this rank's rows
+  out.matrix.rows = out.matrix.columns;  // for a partitioned graph, a plan has the rows of this rank
   for (const auto& layer : layers_) out.layers.push_back({layer.in, layer.out * layer.heads, layer.number > 0, false});
   return out;
 }
@@ -348,7 +348,7 @@ void NodeNetwork::restore(const std::string& state) {
         fmt::format("the state of this {} says {} features and {} classes, which cannot be; its file is "
                     "damaged or was changed",
                     name_, features, classes));
-  sums_to_one_ = json.value("sums_to_one", params_.sums_to_one.value_or(true));  // models of before divided
+  sums_to_one_ = json.value("sums_to_one", params_.sums_to_one.value_or(true));  // earlier models always divided
   split_ = json.value("split", std::int64_t{-1});
   build(features, classes);
 }

@@ -9,7 +9,7 @@
 
 namespace cambium::graph {
 
-/// Keys that all networks on nodes have.
+/// Common keys of all networks on nodes.
 struct NodeNetworkParams {
   enum class Decay { first, all };
   enum class Normalization { none, layer };
@@ -19,17 +19,17 @@ struct NodeNetworkParams {
   bool bias = true, residual = false;
   Tiles tiles = Tiles::off;
   Normalization normalization = Normalization::none;
-  std::optional<bool> sums_to_one;  ///< where absent: chosen on validation nodes, of counts
+  std::optional<bool> sums_to_one;  ///< absent: chosen on validation nodes, if features are counts
   Decay decay = Decay::all;
   deck::Choice<sparse::Layout> layout;
   std::vector<std::int64_t> fan_out;
   Precision precision = Precision::float32;
 };
 
-/// A network that gives every node of a graph a class, with gradients written by hand. Loss: cross entropy of the
-/// training nodes. Samples are nodes of a data set `graph`; with the loader `full_graph` every step computes the whole
-/// graph over all ranks, with others the nodes of the batch and the neighbours that they need. Host memory, float32 or
-/// float64, one thread per call. Implementations choose the layers.
+/// A network that classifies the nodes of a graph, with hand-written gradients. Loss: cross entropy of the training
+/// nodes. Samples are nodes of a data set `graph`; with the loader `full_graph` every step evaluates the full graph
+/// over all ranks, with other loaders the nodes of the batch and the neighbours that they need. Host memory, float32 or
+/// float64, one thread per call. Derived classes choose the layers.
 class NodeNetwork : public train::Network, public train::WorksOnGraph, public train::JudgesShares {
  public:
   NodeNetwork(const NodeNetworkParams& params, const char* name, Context& context);
@@ -42,7 +42,7 @@ class NodeNetwork : public train::Network, public train::WorksOnGraph, public tr
 
   void begin_step(std::uint64_t seed, std::int64_t step) override { engine_->begin_step(seed, step); }
   void begin_evaluation(train::Dataset& data, std::span<const TensorRef> weights) override;
-  /// Every rank judges its own nodes; sums are exact.
+  /// Every rank evaluates its own nodes; sums are exact.
   bool evaluate_all(train::Dataset& data, std::span<const TensorRef> weights,
                     std::span<train::TermSum> metrics) override;
   std::vector<train::TermInfo> terms() const override;
@@ -59,22 +59,22 @@ class NodeNetwork : public train::Network, public train::WorksOnGraph, public tr
   std::vector<std::string> export_model(const std::string&, std::span<const TensorRef>, Context&) const override {
     return {};
   }
-  /// For `cambium plan`, of the graph that it was trained on.
+  /// For `cambium plan`, from the graph of the training.
   train::NetworkTraits traits() override { return {.shares = this, .graph = this}; }
   train::GraphWork graph_work() const override;
-  /// Collective: the most probable classes of a graph's nodes, every rank those of its own; `probabilities`, where it
-  /// is given, becomes theirs of all classes, nodes x classes of the graph.
+  /// Collective: the most probable classes of a graph's nodes, on each rank of its own nodes; `probabilities`, if
+  /// given, receives their probabilities of all classes, nodes x classes.
   NodeClasses classes_of(const GraphPtr& graph, std::span<const TensorRef> weights,
                          std::vector<float>* probabilities = nullptr);
-  /// The split that it was trained on; -1: its file had one, or none.
+  /// Index of the split used in training; -1: its file had one, or none.
   std::int64_t split() const { return split_; }
-  /// Memory that the graph and what layers know of its nodes take on this rank, without weights.
+  /// Memory of the graph and of the layers' node data on this rank, without weights.
   std::int64_t bytes() const;
   std::string state() const override;
   void restore(const std::string& state) override;
 
  protected:
-  /// The layers for so many numbers of a node and classes, and what lies between them.
+  /// The layers for these numbers of input features and classes.
   virtual EngineShape shape_of(std::int64_t features, std::int64_t classes) const = 0;
   /// Layers of one kind with the widths of the deck.
   std::vector<LayerShape> layers_of(LayerShape::Kind kind, std::int64_t features, std::int64_t classes) const;
@@ -92,13 +92,13 @@ class NodeNetwork : public train::Network, public train::WorksOnGraph, public tr
   const Comm& comm_;
   std::int64_t features_ = 0, classes_ = 0, split_ = -1;
   std::vector<LayerShape> layers_;
-  GraphPtr graph_;  ///< that fit_statistics() has seen
+  GraphPtr graph_;  ///< graph of fit_statistics()
   Weighing weighing_ = Weighing::symmetric;
   bool sums_to_one_ = true;
   std::unique_ptr<NodeEngine> engine_;
 };
 
-/// Describes the common keys; P is derived from NodeNetworkParams and gives their defaults.
+/// Declares the common keys; P is derived from NodeNetworkParams and has their defaults.
 template <class P>
 void describe_node_network(deck::Describe<P>& d) {
   using Base = NodeNetworkParams;
@@ -134,7 +134,7 @@ void describe_node_network(deck::Describe<P>& d) {
       .def(p.precision);
 }
 
-/// The key of networks whose layers are products with the graph.
+/// Declares the key of networks whose layers are products with the graph.
 template <class P>
 void describe_tiles(deck::Describe<P>& d) {
   d("tiles", &P::tiles,
@@ -144,7 +144,7 @@ void describe_tiles(deck::Describe<P>& d) {
       .def(NodeNetworkParams::Tiles::off);
 }
 
-/// "" when the common keys go together.
+/// Problem of the combination of common keys; "" if there is none.
 std::string problem_of(const NodeNetworkParams& params);
 
 }  // namespace cambium::graph

@@ -34,7 +34,7 @@ InteractionImpl::InteractionImpl(std::int64_t width, std::int64_t radial, bool d
     vectors = register_module("vectors", torch::nn::Linear(torch::nn::LinearOptions(width, 2 * width).bias(false)));
 }
 
-/// Sums of rows by the atom that they go to.
+/// Sums rows by their target atom.
 static Tensor summed(const Tensor& rows, const PairGeometry& pairs, const Tensor& like) {
   return torch::zeros_like(like).index_add(0, pairs.to, rows);
 }

@@ -3,27 +3,27 @@
 
 namespace cambium::graph {
 
-/// Geometry of pairs of atoms; every pair carries messages both ways.
+/// Geometry of pairs of atoms; messages are sent in both directions of a pair.
 struct PairGeometry {
   torch::Tensor to, from;   ///< (2 pairs) int64: atoms
-  torch::Tensor radial;     ///< (pairs, radial): sin(n pi r / cutoff) / r, n = 1, ..., times the cut
-  torch::Tensor cut;        ///< (pairs, 1): 1 at r = 0, 0 from the cutoff on, with two derivatives that vanish there
+  torch::Tensor radial;     ///< (pairs, radial): sin(n pi r / cutoff) / r, n = 1, ..., times `cut`
+  torch::Tensor cut;        ///< (pairs, 1): 1 at r = 0, 0 beyond the cutoff, where its first two derivatives vanish
   torch::Tensor direction;  ///< (2 pairs, 3): unit vectors towards `to`
 };
 
-/// Pairs (first, second) at positions (atoms, 3), the second one moved by `shift` (pairs, 3).
+/// Pairs (first, second) at positions (atoms, 3), the second one displaced by `shift` (pairs, 3).
 PairGeometry pair_geometry(const torch::Tensor& position, const torch::Tensor& first, const torch::Tensor& second,
                            const torch::Tensor& shift, double cutoff, std::int64_t radial);
 
-/// Features of atoms: numbers that no rotation changes, and vectors that turn with the molecule.
+/// Features of atoms: rotation-invariant scalars, and vectors that rotate with the molecule.
 struct AtomState {
   torch::Tensor scalar;  ///< (atoms, width)
   torch::Tensor vector;  ///< (atoms, 3, width); undefined without directions
 };
 
-/// Once along every pair and once through every atom: messages are products of what the sender knows with a filter of
-/// the distance, and with `directions` they also carry vectors along the pair and the sender's own (Schütt, Unke,
-/// Gastegger, ICML 2021); without, only distances count, as in SchNet (Schütt et al., J. Chem. Phys. 148, 241722
+/// Messages along every pair, followed by an update of every atom: messages are products of the sender's features with
+/// a filter of the distance; with `directions` they also carry vectors along the pair and the sender's own (Schütt,
+/// Unke, Gastegger, ICML 2021). Without, only distances enter, as in SchNet (Schütt et al., J. Chem. Phys. 148, 241722
 /// (2018)).
 struct InteractionImpl : torch::nn::Module {
   InteractionImpl(std::int64_t width, std::int64_t radial, bool directions);

@@ -35,7 +35,7 @@ void GraphDiffusion::Species::describe(deck::Describe<Species>& d) {
   d("spots", &Species::spots, "nodes that begin with another value");
 }
 
-/// Names that can be a variable of formulas and an array of a file.
+/// True for names that are valid as variables of formulas and as arrays of a file.
 static bool is_word(const std::string& name) {
   const auto letter = [](unsigned char c) { return std::isalpha(c) || c == '_'; };
   const auto part = [&](unsigned char c) { return letter(c) || std::isdigit(c); };
@@ -94,7 +94,8 @@ GraphDiffusion::GraphDiffusion(const Params& params, Context& context)
       whole_(std::make_unique<const Network>(deck::about_key(
           "graph_diffusion.graph", "graph", [&] { return make_network(params.graph, context.seed, context.log); }))),
       edges_(whole_->edges()), range_(divided_nodes(whole_->weight, params.partition, context)) {
-  // At 0.9 a spot in one node would be negative after a step, and modes off by a half; here the worst one errs by 3e-3.
+  // At 0.9 a single-node peak would become negative after a step, with errors of modes up to a half; here they are at
+  // most 3e-3.
   if (!params_.courant) params_.courant = 0.2;
   const auto parameters = values_of(params_.parameters);
   auto variables = names_of(params_);
@@ -215,7 +216,7 @@ void GraphDiffusion::initialise(State& state, Context&) {
   forget_whole();
 }
 
-/// For diffusion alone: how fast reactions are, formulas do not say.
+/// For diffusion only: the rates of reactions are not known from their formulas.
 double GraphDiffusion::stable_step(double) {
   double fastest = 0.0;
   for (const auto& s : params_.species) fastest = std::max(fastest, s.diffusion * largest_eigenvalue_);
@@ -275,7 +276,7 @@ std::vector<Citation> GraphDiffusion::citations() const {
        R"(@article{shu1988, author={Shu, C.-W. and Osher, S.}, title={Efficient implementation of essentially non-oscillatory shock-capturing schemes}, journal={J. Comput. Phys.}, volume={77}, pages={439--471}, year={1988}})"}};
 }
 
-/// Six arrays of every species; the graph three times, until the run has begun.
+/// Six arrays per species; the graph three times, until the run has begun.
 void GraphDiffusion::examine(Check& check) {
   const double nodes = static_cast<double>(range_.nodes()), entries = 2.0 * static_cast<double>(edges_);
   const double columns = static_cast<double>(params_.species.size());

@@ -15,7 +15,7 @@ namespace cambium::graph {
 /// Heat and reaction-diffusion on an undirected weighted graph:
 ///   du_k/dt = -D_k (L u_k)_i + f_k(u, t, x)
 /// with the Laplacian L = W - A (W: sums of an edge's weights at each node), W^-1 (W - A) or W^-1/2 (W - A) W^-1/2. The
-/// amount sum_i v_i u_i that diffusion keeps has v = 1, W and W^1/2. Everything is without units.
+/// amount sum_i v_i u_i conserved by diffusion has v = 1, W and W^1/2. Everything is dimensionless.
 class GraphDiffusion : public NodePhysics {
  public:
   enum class Laplacian { combinatorial, random_walk, symmetric };
@@ -69,7 +69,7 @@ class GraphDiffusion : public NodePhysics {
   NodeRange range_;
   std::vector<Formula> reactions_, initial_;
   bool reacts_ = false;
-  double largest_eigenvalue_ = 0.0;  ///< of the Laplacian, at most
+  double largest_eigenvalue_ = 0.0;  ///< of the Laplacian, upper bound
   std::unique_ptr<NodeRun> run_;
 };
 

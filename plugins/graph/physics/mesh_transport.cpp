@@ -54,7 +54,7 @@ Formula formula_of(const std::string& key, const std::string& text, const std::v
   return deck::about_key("graph.formula", key, [&] { return Formula(text, variables, parameters); });
 }
 
-/// kappa of a deck, refused where it is negative.
+/// kappa of a deck; negative values are an error.
 std::function<double(Point)> kappa_of(const std::string& text, const std::map<std::string, double>& parameters) {
   return [formula = formula_of("diffusivity", text, {"x", "y"}, parameters)](Point p) {
     const double kappa = formula({p[0], p[1]});
@@ -141,7 +141,7 @@ void MeshTransport::warn_of_walls() {
     longest = std::max(longest, std::hypot(half.to[0] - half.from[0], half.to[1] - half.from[1]));
   longest = context_.comm.max(longest);
   const double rate = advection_.courant_rate();
-  double size = 0.0;  // of a flow along a wall, for comparison
+  double size = 0.0;  // magnitude of a flow along a wall, for comparison
   for (const double area : cells_.area) size = std::max(size, area * rate);
   if (through > 1e-3 * context_.comm.max(size))
     context_.log.warn(
@@ -150,7 +150,7 @@ void MeshTransport::warn_of_walls() {
         "those parts of the boundary a 'value' or 'outflow'");
 }
 
-/// Courant number one where only the flow limits the step, 2.51 of the largest eigenvalue where only diffusion does.
+/// Courant number 1 if only the flow limits the step, 2.51 over the largest eigenvalue if only diffusion does.
 double MeshTransport::stable_step(double t) {
   advection_.set_time(t);
   const double flow = advection_.courant_rate();

@@ -15,9 +15,9 @@ namespace cambium::graph {
 
 /// Advection and diffusion of c on triangles,
 ///   dc/dt + div(u c) = div(kappa grad c) + s,
-/// by finite volumes around the nodes (median dual cells): fluxes between cells by upwind values of second order,
-/// diffusion as that of linear finite elements. What leaves a cell enters another, so that the total of a closed domain
-/// stays. Everything is without units.
+/// by finite volumes around the nodes (median dual cells): second-order upwind fluxes between cells, diffusion as in
+/// linear finite elements. Fluxes are conservative, so the total of a closed domain is constant. Everything is
+/// dimensionless.
 class MeshTransport : public NodePhysics {
  public:
   struct Params : NodeKeys {
@@ -59,7 +59,7 @@ class MeshTransport : public NodePhysics {
   Context& context_;
   std::map<std::string, double> parameters_;
   std::unique_ptr<const Triangles> whole_;  ///< until the run has begun
-  std::int64_t triangles_ = 0, sides_ = 0;  ///< of all, and edges of the boundary
+  std::int64_t triangles_ = 0, sides_ = 0;  ///< of the full mesh, and its boundary edges
   std::vector<std::string> tags_;
   NodeRange range_;
   DualCells cells_;
@@ -67,7 +67,7 @@ class MeshTransport : public NodePhysics {
   Boundaries boundaries_;
   Formula source_, initial_;
   std::optional<Formula> exact_;
-  double fastest_diffusion_ = 0.0;  ///< largest eigenvalue, at most
+  double fastest_diffusion_ = 0.0;  ///< largest eigenvalue, upper bound
   std::unique_ptr<NodeRun> run_;
 };
 

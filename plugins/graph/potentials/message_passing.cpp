@@ -38,7 +38,7 @@ AtomCost MessagePotential::atom_cost(double neighbours) const {
   if (!engine_) return {};
   const MessageModel& m = engine_->model();
   const double columns = static_cast<double>(m.said() + (m.vectors ? 3 * m.width : 0));
-  // Derivatives come back by three columns at a time.
+  // Derivatives are returned to owners in messages of three columns.
   return {m.operations(neighbours), 4.0 / 3.0 * columns * static_cast<double>(m.layers.size() - 1)};
 }
 

@@ -23,7 +23,7 @@ class MessagePotential : public Potential, public Checked, public CostsPerAtom {
     }
   };
 
-  /// InputError names the file and what is wrong with it. In a dry run a model that an earlier stage makes is left out.
+  /// InputError names the file and the problem. A dry run skips a model that an earlier stage will write.
   MessagePotential(const Params& params, Context& context);
 
   void examine(Check&) override;

@@ -56,7 +56,7 @@ void ClassifyNodes::keep(Judgement judged, const std::string& method, const Spli
   best_method_ = method;
 }
 
-/// Over all ranks, each of which has its share of the nodes.
+/// Accuracy over all ranks, each with its local part of the nodes.
 static double share_right(const Graph& graph, std::span<const std::int32_t> nodes, const NodeClasses& own,
                           const Comm& comm) {
   auto count = count_right(graph, nodes, own);
@@ -65,8 +65,8 @@ static double share_right(const Graph& graph, std::span<const std::int32_t> node
   return count.share();
 }
 
-/// The mean over the classes that the nodes have of the share of each that is right: 1 over their number for the most
-/// frequent class, however unequal classes are. Own counts are added over the ranks of `comm`.
+/// Balanced accuracy, the mean over classes of the accuracy for each: 1 / classes for the most frequent class, however
+/// unbalanced the classes. Local counts are summed over the ranks of `comm`.
 static double mean_over_classes(const Graph& graph, std::span<const std::int32_t> nodes, const NodeClasses& own,
                                 const Comm& comm) {
   std::vector<double> count(2 * static_cast<std::size_t>(graph.classes), 0.0);
@@ -83,12 +83,12 @@ static double mean_over_classes(const Graph& graph, std::span<const std::int32_t
   return sum / classes;
 }
 
-/// For class 1 beside class 0, of a graph with two classes; not numbers of others. Every rank adds its nodes' scores.
+/// Metrics of class 1 versus class 0, for a graph with two classes; otherwise NaN. Every rank adds its nodes' scores.
 static TwoClassScore score_of(const Graph& graph, std::span<const std::int32_t> nodes, const Judgement& own,
                               const Comm& comm) {
   constexpr double none = std::numeric_limits<double>::quiet_NaN();
   if (graph.classes != 2) return {none, none};
-  std::vector<double> scores(nodes.size(), 0.0), ones(nodes.size(), 0.0);  // of a divided graph a rank knows its labels
+  std::vector<double> scores(nodes.size(), 0.0), ones(nodes.size(), 0.0);  // each rank fills in its own nodes
   for (std::size_t k = 0; k < nodes.size(); ++k) {
     if (!own.nodes.nodes.holds(nodes[k])) continue;
     ones[k] = static_cast<double>(graph.labels[nodes[k]]);
@@ -100,7 +100,7 @@ static TwoClassScore score_of(const Graph& graph, std::span<const std::int32_t> 
   return two_class_score(labels, scores);
 }
 
-/// This rank's share of what is known of all nodes.
+/// This rank's local part of global predictions.
 static Judgement own_share(const Judgement& all, const Comm& comm) {
   const auto n = all.nodes.nodes.size(), rank = std::int64_t{comm.rank()}, ranks = std::int64_t{comm.size()};
   const sparse::Range own{n * rank / ranks, n * (rank + 1) / ranks};
@@ -111,7 +111,7 @@ static Judgement own_share(const Judgement& all, const Comm& comm) {
           {all.probabilities.begin() + own.begin * width, all.probabilities.begin() + own.end * width}};
 }
 
-/// The split whose test nodes the network has not learned. InputError where none is known to be that.
+/// The split with test nodes that were not used to train the network. InputError if it is unknown.
 const ClassifyNodes::Split& ClassifyNodes::split_of(const NodeNetwork& network, const std::string& file,
                                                     Log& log) const {
   const auto trained = network.split();
@@ -162,7 +162,7 @@ ClassifyNodes::Row ClassifyNodes::row_of(const std::string& entry, Context& cont
   return row;
 }
 
-/// Ranks take the seeds of all splits in turn.
+/// Distributes the seeds of all splits over ranks.
 ClassifyNodes::Row ClassifyNodes::row_of_features(Context& context) const {
   const auto seeds = static_cast<std::size_t>(params_.mlp.seeds), networks = seeds * splits_.size();
   const Comm alone(MPI_COMM_SELF);
@@ -236,7 +236,7 @@ void ClassifyNodes::write(const std::vector<Row>& rows, Context& context) {
   write_nodes(context);
 }
 
-/// A table of its own: only graphs of two classes have these.
+/// A separate table: only graphs of two classes have these metrics.
 void ClassifyNodes::write_two_classes(const std::vector<Row>& rows, const Graph& graph) {
   if (graph.classes != 2) return;
   lines_.push_back(
@@ -262,7 +262,7 @@ TwoClassScore ClassifyNodes::means_of(const Row& row) {
   return out;
 }
 
-/// By parts: no rank has the classes of all nodes.
+/// Written in parts: no rank has the classes of all nodes.
 void ClassifyNodes::write_nodes(Context& context) const {
   const auto& graph = *best_split_->graph;
   const auto& own = best_.nodes;

@@ -9,9 +9,8 @@
 
 namespace cambium::graph {
 
-/// The stage `classify_nodes`: the classes that trained networks give to nodes of a graph, and how often they are
-/// right, beside baselines that cost little: the most frequent class, classes that spread along edges, and networks
-/// that see no edge.
+/// The stage `classify_nodes`: node classes predicted by trained networks and their accuracy, compared with cheap
+/// baselines: the most frequent class, label propagation along edges, and networks without edges.
 class ClassifyNodes : public Task, public Checked {
  public:
   struct Params {
@@ -36,10 +35,10 @@ class ClassifyNodes : public Task, public Checked {
   struct Row {
     std::string method;
     std::vector<double> test, validation;  ///< accuracy of each network
-    std::vector<double> by_class;          ///< means over the classes of the test nodes of the shares of each
+    std::vector<double> by_class;          ///< means over the classes of the accuracy for each, on test nodes
     std::vector<TwoClassScore> two_classes;
   };
-  /// One train/validation/test split of the graph, and the nodes that are judged.
+  /// One train/validation/test split of the graph, and the evaluated nodes.
   struct Split {
     std::unique_ptr<train::Dataset> data;
     GraphPtr graph;
@@ -58,7 +57,7 @@ class ClassifyNodes : public Task, public Checked {
 
   Params params_;
   std::vector<Split> splits_;  ///< one, or each of a file's
-  Judgement best_;             ///< of the networks, by validation; of this rank's share of the nodes
+  Judgement best_;             ///< of the networks, by validation; this rank's local part of the nodes
   const Split* best_split_ = nullptr;
   std::string best_method_;
   Work work_;

@@ -54,7 +54,7 @@ void MoleculeEnergies::check(Context& context) {
 
 namespace {
 
-/// Numbers by which a molecule is known again: those of its elements and its places.
+/// Values that identify a molecule: atomic numbers and positions.
 std::vector<double> content_of(const MoleculeView& molecule) {
   std::vector<double> out(molecule.species.begin(), molecule.species.end());
   out.insert(out.end(), molecule.position.begin(), molecule.position.end());
@@ -63,7 +63,7 @@ std::vector<double> content_of(const MoleculeView& molecule) {
 
 }  // namespace
 
-/// The molecules of a run, and the models' own view of the test set.
+/// The molecules of a run, and the test set as read by the models.
 struct MoleculeEnergies::Judged {
   /// All samples of a data set of molecules.
   struct Held {
@@ -104,7 +104,7 @@ struct MoleculeEnergies::Judged {
           again, test.views.size()));
   }
 
-  /// Molecules of the test that stand in training, too.
+  /// Number of test molecules that are also in the training set.
   std::int64_t molecules_in_both() const {
     std::set<std::vector<double>> known;
     for (const auto& molecule : training.views) known.insert(content_of(molecule));
@@ -113,7 +113,7 @@ struct MoleculeEnergies::Judged {
   }
 };
 
-/// A model that gives energies of these molecules.
+/// Loads a model that predicts energies of these molecules.
 static train::LoadedModel loaded(const std::string& path, train::Dataset& data, Context& context) {
   auto model = train::load_artifact(path, context);
   const auto outputs = model.network->outputs();
@@ -155,7 +155,7 @@ std::vector<MoleculeEnergies::Row> MoleculeEnergies::baseline_rows(const Judged&
   return out;
 }
 
-/// The output `energy` of a model for all samples; ranks share the work.
+/// Output `energy` of a model for all samples, which are distributed over ranks.
 static std::vector<double> energies_of(train::LoadedModel& model, std::span<const train::SamplePtr> samples,
                                        std::int64_t batch, Context& context) {
   std::vector<double> out(samples.size(), 0.0);

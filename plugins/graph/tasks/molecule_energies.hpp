@@ -7,8 +7,8 @@
 
 namespace cambium::graph {
 
-/// The stage `molecule_energies`: trained models of energies beside fits that need no network, made of the same
-/// training molecules and judged on the same test molecules, in one table.
+/// The stage `molecule_energies`: compares trained energy models with fits that need no network, fitted to the same
+/// training molecules and evaluated on the same test molecules, in one table.
 class MoleculeEnergies : public Task, public Checked {
  public:
   struct Params {

@@ -37,7 +37,7 @@ static Judgement judged(const Graph& graph, std::vector<std::int32_t> classes, s
 
 Judgement most_frequent(const Graph& graph) {
   std::vector<std::int64_t> count(graph.classes, 0);
-  for (const auto role : {Role::training, Role::validation})  // those for training are often as many of each class
+  for (const auto role : {Role::training, Role::validation})  // training nodes are often balanced over classes
     for (const auto node : nodes_with(graph, role)) ++count[graph.labels[node]];
   const auto most = std::max_element(count.begin(), count.end()) - count.begin();
   const auto all = static_cast<float>(std::accumulate(count.begin(), count.end(), std::int64_t{0}));
@@ -56,7 +56,8 @@ void LabelPropagationKeys::describe(deck::Describe<LabelPropagationKeys>& d) {
   d("steps", &LabelPropagationKeys::steps, "number of propagation steps").at_least(1).def(50);
 }
 
-/// D^-1/2 A D^-1/2; of a directed graph with sums of columns on the right, so that nodes that hear nobody are heard.
+/// D^-1/2 A D^-1/2; for a directed graph with column sums on the right, so that nodes without incoming edges still
+/// send.
 static sparse::Csr<double> scaled_weights(const Graph& graph) {
   auto out = graph.weights;
   std::vector<double> hears(out.rows, 0.0), heard = hears;

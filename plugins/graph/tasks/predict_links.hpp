@@ -8,10 +8,10 @@
 
 namespace cambium::graph {
 
-/// The stage `predict_links`: how many held-out links trained networks find among the k best items of every user,
-/// beside baselines that need no training: the most popular items, cosines of items, of a plain graph shared
-/// neighbours, a linear filter of the graph, the same with powers of degrees chosen on training links, and with an
-/// ideal low pass (GF-CF).
+/// The stage `predict_links`: ranking metrics of the held-out links for trained networks (k best items of each user),
+/// compared with baselines without training: popularity, item cosine similarity, common neighbours in a plain graph, a
+/// linear filter of the graph, the same with exponents of the degrees chosen on training links, and with an ideal
+/// low-pass filter (GF-CF).
 class PredictLinks : public Task, public Checked {
  public:
   struct Params {

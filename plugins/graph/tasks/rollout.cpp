@@ -126,7 +126,7 @@ void Rollout::go_linear(const Trajectory& truth, const LinearStep& linear) {
   if (linear.fits(truth)) go(row(linear.name()), truth, [&](const auto& value) { return linear.step(truth, value); });
 }
 
-/// Time that the run computed for one step; 0 where its file does not say.
+/// Computing time of the run for one step; 0 if its file does not have it.
 static double seconds_per_step(const Trajectory& t, std::int64_t stride) {
   const auto& s = t.seconds;
   return s.size() > 1 && s.back() > s.front()
@@ -134,7 +134,7 @@ static double seconds_per_step(const Trajectory& t, std::int64_t stride) {
              : 0.0;
 }
 
-/// The coarse run as it was, brought to the nodes of the fine one; its time is that of its own steps.
+/// Interpolates an existing coarse run to the nodes of the fine one; its cost is that of its own steps.
 void Rollout::go_coarse(const std::string& name, const Trajectory& truth, const Trajectory& coarse) {
   const Interpolation fine(coarse, truth.place);
   std::size_t moment = 0;
@@ -177,14 +177,14 @@ Task::Outcome Rollout::run(Context& context) {
   return Outcome::done;
 }
 
-/// Sums of squares become roots of means.
+/// Converts sums of squares to root mean squares.
 void Rollout::finish_rows() {
   for (auto& row : rows_)
     for (auto* of : {&row.error, &row.amount})
       for (auto& e : *of) e = std::sqrt(e / static_cast<double>(row.runs));
 }
 
-/// How the network stands beside a way that costs time, too.
+/// Compares the network with another method of non-zero cost.
 std::string Rollout::verdict(const Row& row) const {
   const Row& network = *find("network");
   const bool nearer = row.error.back() <= network.error.back();

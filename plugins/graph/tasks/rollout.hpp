@@ -10,9 +10,9 @@
 
 namespace cambium::graph {
 
-/// The stage `rollout`: a network of one step (mesh_graph_net) applied to its own answers, beside persistence, linear
-/// steps fitted to the same training runs, and the solver itself on coarser meshes; errors over time on runs that none
-/// of them saw, and what a step takes.
+/// The stage `rollout`: autoregressive predictions of a one-step network (mesh_graph_net), compared with persistence,
+/// linear steps fitted to the same training runs, and the solver itself on coarser meshes; errors over time on runs
+/// unseen in training, and the cost of a step.
 class Rollout : public Task, public Checked {
  public:
   struct Params {
@@ -35,11 +35,11 @@ class Rollout : public Task, public Checked {
 
  private:
   using Step = std::function<std::vector<double>(const std::vector<double>&)>;
-  /// One way to go on: its errors at each step, root mean square over nodes, fields and runs; and of the amount.
+  /// One prediction method: its errors at each step, root mean square over nodes, fields and runs; and of the amount.
   struct Row {
     std::string name;
     std::vector<double> error, amount;
-    std::int64_t runs = 0;                   ///< that it can be used on
+    std::int64_t runs = 0;                   ///< for which it can be used
     std::vector<std::vector<double>> first;  ///< its states of the first run
     double seconds = 0.0;                    ///< of all steps
     double per_step() const { return runs > 0 ? seconds / static_cast<double>(runs * std::ssize(error)) : 0.0; }

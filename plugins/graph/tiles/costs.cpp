@@ -18,7 +18,7 @@ namespace {
 constexpr int panels = 32, columns = 4 * tile_columns;
 constexpr double never = std::numeric_limits<double>::infinity();
 
-/// Panels of sixteen rows, each with `per_row` entries a row in sixteen neighbouring columns.
+/// Panels of sixteen rows, with `per_row` entries per row in sixteen neighbouring columns.
 template <class T>
 Csr<T> made_tiles(int per_row) {
   Csr<T> a;
@@ -36,7 +36,7 @@ Csr<T> made_tiles(int per_row) {
   return a;
 }
 
-/// Seconds of one call, the least of some turns of many.
+/// Minimum time of a call in seconds, over several repetitions.
 template <class F>
 double seconds(const F& f) {
   double least = never;

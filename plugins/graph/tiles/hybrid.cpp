@@ -18,7 +18,7 @@ namespace cambium::sparse {
 
 namespace {
 
-/// A tile of the width for rows and bitmap tiles, and the narrower ones in which it is cut for dense tiles.
+/// A tile of the width for rows and bitmap tiles, and its narrower parts for dense tiles.
 struct PanelTile {
   WidthTile wide;
   std::vector<WidthTile> narrow;
@@ -33,7 +33,7 @@ std::vector<PanelTile> panel_tiles(int width, int w) {
   return out;
 }
 
-/// Panel k in one tile of the width: what is left in rows, then bitmap, then dense tiles.
+/// Panel k in one tile of the width: remaining rows, then bitmap, then dense tiles.
 template <class T, int W, bool Far>
 void multiply_panel(const Split<T>& s, const RowProduct<T>& p, std::size_t k, const PanelTile& tile) {
   const Panel& panel = s.panels[k];
@@ -61,7 +61,7 @@ void multiply_panels(const Split<T>& s, const RowProduct<T>& p, std::size_t firs
   }
 }
 
-/// Entries before every panel, by which panels are dealt to threads.
+/// Entries before each panel, for the distribution of panels over threads.
 template <class T>
 std::vector<std::int64_t> work_before(const Split<T>& s, const Csr<T>& a) {
   std::vector<std::int64_t> out;
@@ -81,8 +81,8 @@ void multiply_tiled(const Split<T>& s, const Csr<T>& a, Rows<const T> h, Rows<T>
   });
 }
 
-/// Rows from the middle whose product is about 10^8 multiplications, with the columns that they use: renumbered in
-/// their order, so that what lies together stays so.
+/// Rows from the middle whose product takes about 10^8 multiplications, with the columns that they use, renumbered in
+/// their order to preserve locality.
 template <class T>
 Csr<T> middle_piece(const Csr<T>& a, std::int64_t width) {
   const std::int64_t wanted = 100'000'000 / width;
@@ -105,7 +105,7 @@ Csr<T> middle_piece(const Csr<T>& a, std::int64_t width) {
   return out;
 }
 
-/// The least seconds of each of two calls, taken in turns.
+/// Minimum times of two calls in seconds, run alternately.
 template <class F, class G>
 std::pair<double, double> paired(const F& f, const G& g) {
   double least_f = 1e300, least_g = 1e300;
@@ -122,7 +122,8 @@ std::pair<double, double> paired(const F& f, const G& g) {
   return {least_f, least_g};
 }
 
-/// Of row by row and slice by slice of the width, near and ahead, the fastest; the usual one unless another clearly is.
+/// The fastest traversal: row by row or in slices of the width, with or without prefetching; the default unless another
+/// is clearly faster.
 template <class T>
 Walk fastest_walk(const Csr<T>& a, Rows<const T> h, Rows<T> out) {
   Walk best = usual_walk(a, h.width);
@@ -156,7 +157,7 @@ template <class T>
 HybridMatrix<T>::HybridMatrix(Csr<T> a, const TileCosts& costs)
     : a_(std::move(a)), split_(split_into_tiles(a_, costs)), tiled_(true), walk_{} {}
 
-/// Times are taken on a piece of the matrix, the middle rows, so that a large one costs neither time nor memory.
+/// Times are measured on the middle rows of the matrix, to limit time and memory for a large one.
 template <class T>
 void HybridMatrix<T>::choose(std::int64_t width, bool tiles) {
   const Csr<T> piece = middle_piece(a_, width);
@@ -166,7 +167,7 @@ void HybridMatrix<T>::choose(std::int64_t width, bool tiles) {
   walk_ = fastest_walk(piece, h, out);
   walk_.past_caches = usual_walk(a_, width).past_caches;
   if (!tiles) return;
-  // An entry in rows costs more than was timed where its row of h comes from far: several prices are tried.
+  // Row entries cost more than timed if their row of h is not in cache: several prices are tried.
   const TileCosts& costs = tile_costs<T>(width);
   double price_taken = 0.0;
   std::int64_t taken = 0;

@@ -7,7 +7,7 @@
 
 namespace cambium::sparse {
 
-/// The pattern of a square matrix as an undirected graph: the neighbours of node i, ascending, without i itself.
+/// The pattern of a square matrix as an undirected graph: the neighbours of node i, ascending, except i itself.
 struct Neighbours {
   std::vector<std::int64_t> start{0};
   std::vector<std::int32_t> node;
@@ -20,7 +20,7 @@ struct Neighbours {
   std::int64_t degree(std::int64_t i) const { return static_cast<std::int64_t>(of(i).size()); }
 };
 
-/// i and j are neighbours where A holds (i, j) or (j, i). InternalError when A is not square.
+/// i and j are neighbours if A has (i, j) or (j, i). InternalError if A is not square.
 template <class T>
 Neighbours neighbours_of(const Csr<T>& a);
 

@@ -16,7 +16,7 @@ std::vector<std::int32_t> counted(std::int64_t n) {
   return out;
 }
 
-/// Breadth-first searches that stay inside groups of nodes; an empty `group` is one group of all.
+/// Breadth-first searches within groups of nodes; an empty `group` is a single group of all.
 class Searches {
  public:
   Searches(const Neighbours& graph, std::span<const std::int32_t> group)
@@ -24,7 +24,7 @@ class Searches {
 
   bool placed(std::int32_t node) const { return placed_[at(node)] != 0; }
 
-  /// A node from which the search is deep: the ends of repeated searches, until they get no deeper.
+  /// A peripheral node: the end of repeated searches, until their depth no longer increases.
   std::int32_t far_node(std::int32_t node) {
     int depth = -1;
     for (int found = search(node, false); found > depth; found = search(node, false)) {
@@ -88,7 +88,7 @@ std::vector<std::int32_t> reverse_cuthill_mckee(const Neighbours& graph, std::sp
   return out;
 }
 
-/// Nodes in an order that no structure of their numbers enters: the same everywhere.
+/// Nodes in a pseudo-random order that does not depend on their structure: the same everywhere.
 std::vector<std::int32_t> shuffled(std::int64_t n) {
   auto out = counted(n);
   std::uint64_t state = 0x9e3779b97f4a7c15;
@@ -99,7 +99,7 @@ std::vector<std::int32_t> shuffled(std::int64_t n) {
   return out;
 }
 
-/// Looks random, and is the same everywhere (the finaliser of splitmix64).
+/// Deterministic hash (the finaliser of splitmix64).
 std::uint64_t mixed(std::int32_t node, std::int32_t label) {
   std::uint64_t x = static_cast<std::uint64_t>(node) << 32 | static_cast<std::uint32_t>(label);
   x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
@@ -111,7 +111,7 @@ std::uint64_t mixed(std::int32_t node, std::int32_t label) {
 class Votes {
  public:
   explicit Votes(std::int64_t nodes) : count_(at(nodes), 0) {}
-  /// The label that most have, its own if that is one of them, else the one that a number made of node and label picks.
+  /// The most frequent label; on ties its own, else the one selected by a hash of node and label.
   std::int32_t winner(std::int32_t node, std::span<const std::int32_t> neighbours,
                       const std::vector<std::int32_t>& label) {
     const std::int32_t own = label[at(node)];

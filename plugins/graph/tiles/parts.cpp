@@ -17,7 +17,7 @@ namespace cambium::sparse {
 
 namespace {
 
-/// Nodes sorted by part; old numbers ascend within one.
+/// Nodes sorted by part; old indices ascend within one.
 Parts parts_from(const std::vector<std::int32_t>& part_of, int parts, std::string method) {
   Parts out;
   out.method = std::move(method);
@@ -38,7 +38,7 @@ void check(std::size_t nodes, int parts, std::span<const double> work) {
 }
 
 #ifdef CAMBIUM_HAVE_METIS
-/// Whole numbers in proportion to `work`, each at least 1, whose sum METIS can hold.
+/// Integers proportional to `work`, each at least 1, with a sum that fits into METIS's integer type.
 std::vector<idx_t> whole_numbers(std::span<const double> work) {
   const double total = std::accumulate(work.begin(), work.end(), 0.0), most = total > 0.0 ? total : 1.0;
   std::vector<idx_t> out;
@@ -53,9 +53,9 @@ Parts by_metis(const Neighbours& graph, int parts, std::span<const double> work)
   idx_t options[METIS_NOPTIONS];
   METIS_SetDefaultOptions(options);
   options[METIS_OPTION_OBJTYPE] = METIS_OBJTYPE_VOL;
-  options[METIS_OPTION_NCUTS] = 8;  // tries, of which the best is taken
+  options[METIS_OPTION_NCUTS] = 8;  // trials; the best is used
   options[METIS_OPTION_NITER] = 20;
-  options[METIS_OPTION_UFACTOR] = 80;  // thousandths by which the largest part may exceed the mean
+  options[METIS_OPTION_UFACTOR] = 80;  // allowed excess of the largest part over the mean, in thousandths
   options[METIS_OPTION_SEED] = 1;
   options[METIS_OPTION_NUMBERING] = 0;
   const int status = METIS_PartGraphKway(&nodes, &constraints, start.data(), node.data(), weight.data(), nullptr,
@@ -83,7 +83,7 @@ Parts contiguous_parts(int parts, std::span<const double> work) {
   part_of.reserve(work.size());
   double sum = 0.0;
   for (double w : work) {
-    // A node belongs to the part in which its middle lies.
+    // A node belongs to the part that contains the midpoint of its work.
     const double middle = total > 0.0 ? (sum + 0.5 * w) / total
                                       : (static_cast<double>(part_of.size()) + 0.5) / static_cast<double>(work.size());
     part_of.push_back(std::clamp(static_cast<int>(middle * parts), part_of.empty() ? 0 : part_of.back(), parts - 1));
@@ -96,7 +96,7 @@ Parts divided(const Neighbours& graph, int parts, std::span<const double> work, 
   check(at(graph.nodes()), parts, work);
   if (parts == 1 || graph.nodes() < 4 * static_cast<std::int64_t>(parts)) return contiguous_parts(parts, work);
 #ifdef CAMBIUM_HAVE_METIS
-  // METIS 5.1.0 leaves parts of small graphs empty, without a word: a rank would have nothing to do.
+  // METIS 5.1.0 may silently leave parts of small graphs empty: a rank would have no work.
   Parts found = by_metis(graph, parts, work);
   const bool empty = std::adjacent_find(found.first.begin(), found.first.end()) != found.first.end();
   return empty ? contiguous_parts(parts, work) : found;

@@ -9,32 +9,32 @@
 
 namespace cambium::sparse {
 
-/// The nodes of a graph in parts: part p holds the nodes order[first[p]] to order[first[p + 1] - 1], by their old
-/// numbers, ascending within a part. `order` serves permuted().
+/// A partition of the nodes of a graph: part p has the nodes order[first[p]] to order[first[p + 1] - 1], by their old
+/// indices, ascending within a part. `order` can be passed to permuted().
 struct Parts {
   std::vector<std::int32_t> order;
-  std::vector<std::int64_t> first{0};  ///< parts + 1 places
-  std::string method;                  ///< who divided: "METIS 5.1.0" or "contiguous"
+  std::vector<std::int64_t> first{0};  ///< parts + 1 offsets
+  std::string method;                  ///< partitioner: "METIS 5.1.0" or "contiguous"
 
   int parts() const { return static_cast<int>(first.size()) - 1; }
 };
 
-/// True when this build found METIS.
+/// True if this build has METIS.
 bool has_metis();
 
-/// Contiguous ranges whose work is as equal as contiguous ranges allow. work[i] >= 0 of node i, in any unit.
+/// Contiguous ranges with the most equal work possible. work[i] >= 0 of node i, in any unit.
 Parts contiguous_parts(int parts, std::span<const double> work);
 
-/// Parts of about equal work with few neighbours outside: METIS, k-way, by volume of what parts need of each other (G.
-/// Karypis and V. Kumar, SIAM J. Sci. Comput. 20, 359 (1998)), the same for the same graph. Without METIS, where
-/// there are not four nodes for each part, and where METIS leaves a part empty, contiguous_parts(); the first with a
-/// warning.
+/// Partition with about equal work and few external neighbours: METIS, k-way, minimising communication volume (G.
+/// Karypis and V. Kumar, SIAM J. Sci. Comput. 20, 359 (1998)), deterministic for a given graph. Falls back to
+/// contiguous_parts() without METIS (with a warning), for fewer than four nodes per part, and if METIS leaves a part
+/// empty.
 Parts divided(const Neighbours& graph, int parts, std::span<const double> work, Log& log);
 
-/// The largest part's work over the mean.
+/// Work of the largest part over the mean.
 double imbalance(const Parts& parts, std::span<const double> work);
 
-/// How many nodes of other parts part p needs, summed over all parts: rows that pass between ranks in a product.
+/// Number of nodes of other parts needed by part p, summed over all parts: rows sent between ranks in a product.
 std::int64_t needed_rows(const Neighbours& graph, const Parts& parts);
 
 }  // namespace cambium::sparse

@@ -17,7 +17,7 @@ struct Placed {
   bool operator<(const Placed& o) const { return column != o.column ? column < o.column : row < o.row; }
 };
 
-/// Rows with an entry among [first, last) of a panel's.
+/// Number of rows with an entry among [first, last) of a panel's.
 int rows_used(const std::vector<Placed>& entries, std::size_t first, std::size_t last) {
   unsigned used = 0;
   for (std::size_t e = first; e < last; ++e) used |= 1u << entries[e].row;
@@ -78,7 +78,7 @@ class Splitter {
     }
   }
 
-  /// Makes a tile of the entries [from, to) if that costs less than leaving them in rows.
+  /// Creates a tile of the entries [from, to) if that costs less than leaving them in rows.
   bool take_tile(std::size_t from, std::size_t to, int rows) {
     const auto count = static_cast<double>(to - from);
     const int columns = entries_[to - 1].column - entries_[from].column + 1,

@@ -6,11 +6,11 @@
 
 namespace cambium::sparse {
 
-/// A strip of four rows by this many packs: twelve sums, three packs of h and a number of A are the registers of AVX.
+/// Packs per strip of four rows: twelve sums, three packs of h and a value of A use all registers of AVX.
 constexpr int strip_packs = 3;
 
-/// Adds the dense tiles of panel p to its rows of `out`, in N packs from tile.first on. Sums of a strip pass through
-/// all its tiles in registers.
+/// Adds the dense tiles of panel p to its rows of `out`, in N packs from tile.first on. Sums of a strip stay in
+/// registers for all its tiles.
 template <class T, int W, int N>
 void add_dense(const Split<T>& s, std::size_t p, Rows<const T> h, Rows<T> out, WidthTile tile) {
   using P = Pack<T, W>;

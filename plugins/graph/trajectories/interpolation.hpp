@@ -7,11 +7,11 @@
 
 namespace cambium::graph {
 
-/// Values on the nodes of triangles, linear within each, at other places of the plane; outside the mesh at the place of
-/// the triangle that is nearest by its barycentric coordinates.
+/// Linear interpolation of nodal values within triangles, at other positions of the plane; outside the mesh, at the
+/// closest position of the triangle that is nearest by its barycentric coordinates.
 class Interpolation {
  public:
-  /// `places` (n, 3). InputError where `from` has no triangles.
+  /// `places` (n, 3). InputError if `from` has no triangles.
   Interpolation(const Trajectory& from, std::span<const double> places);
   /// (n, fields) of `value` (nodes of `from`, fields).
   std::vector<double> operator()(std::span<const double> value, std::size_t fields) const;

@@ -17,7 +17,8 @@ double dot(const double* a, const double* b, std::size_t n) {
   return sum;
 }
 
-/// Leading modes of rows (states, n): eigenvectors of their products with each other (Sirovich 1987), most first.
+/// Leading modes of rows (states, n): eigenvectors of their Gram matrix (method of snapshots, Sirovich 1987), largest
+/// first.
 std::vector<double> modes_of(const std::vector<std::vector<double>>& rows) {
   const std::size_t states = rows.size(), n = rows[0].size();
   std::vector<double> products(states * states), values(states), out;
@@ -35,14 +36,14 @@ std::vector<double> modes_of(const std::vector<std::vector<double>>& rows) {
   return out;
 }
 
-/// For the first `kept` amplitudes of a state, and 1 behind them.
+/// The first `kept` amplitudes of a state, followed by 1.
 std::vector<double> with_one(const std::vector<double>& amplitude, std::size_t kept) {
   std::vector<double> out(amplitude.begin(), amplitude.begin() + static_cast<std::ptrdiff_t>(kept));
   out.push_back(1.0);
   return out;
 }
 
-/// Rows (kept, kept + 1) of one map from the amplitudes of a state, and 1, to those of the next, in the first modes.
+/// Rows (kept, kept + 1) of a map from the amplitudes of a state, and 1, to those of the next, in the first modes.
 std::vector<double> fitted_map(const std::vector<std::vector<std::vector<double>>>& amplitude, std::size_t kept) {
   const std::size_t width = kept + 1;
   std::vector<double> squares(width * width, 0.0), out(kept * width), size;
@@ -55,7 +56,7 @@ std::vector<double> fitted_map(const std::vector<std::vector<std::vector<double>
         for (std::size_t a = 0; a < kept; ++a) right[a][b] += run[m + 1][a] * x[b];
       }
     }
-  // In units of each amplitude's own size, or weak modes would count for nothing beside strong ones.
+  // Normalises each amplitude by its own magnitude; otherwise strong modes would dominate weak ones.
   for (std::size_t a = 0; a < width; ++a) size.push_back(std::sqrt(std::max(squares[a * width + a], 1e-300)));
   for (std::size_t a = 0; a < width; ++a)
     for (std::size_t b = 0; b < width; ++b) squares[a * width + b] /= size[a] * size[b];
@@ -85,7 +86,7 @@ ModeStep::ModeStep(std::span<const Trajectory> training) {
   mean_.assign(n, 0.0);
   for (const auto& state : states)
     for (std::size_t k = 0; k < n; ++k) mean_[k] += state[k] / static_cast<double>(states.size());
-  constexpr std::size_t most = 1500;  // states whose products with each other are taken
+  constexpr std::size_t most = 1500;  // states in the Gram matrix
   const std::size_t every = (states.size() + most - 1) / most;
   std::vector<std::vector<double>> some;
   for (std::size_t k = 0; k < states.size(); ++k) {
@@ -105,7 +106,7 @@ ModeStep::ModeStep(std::span<const Trajectory> training) {
       amplitude.back().push_back(std::move(a));
     }
   }
-  // The number of modes by roll-outs over trajectories that the map does not know; then the map of all of them.
+  // Chooses the number of modes by rollouts over trajectories excluded from the fit; then fits the map to all of them.
   const std::size_t held = std::max<std::size_t>(1, amplitude.size() / 5), fit = amplitude.size() - held;
   std::size_t kept = std::min<std::size_t>(all, 10);
   double least = std::numeric_limits<double>::infinity();

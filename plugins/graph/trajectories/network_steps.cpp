@@ -23,7 +23,7 @@ const StepsOnNodes& require_steps(const train::LoadedModel& model, const std::st
 
 namespace {
 
-/// 1 for every node that lies at most `reach` edges away from one of `own`.
+/// 1 for every node at most `reach` edges away from one of `own`.
 std::vector<char> within(const Trajectory& whole, std::span<const std::int32_t> own, std::int64_t reach) {
   std::vector<char> in(whole.nodes(), 0);
   for (const auto node : own) in[node] = 1;
@@ -37,7 +37,7 @@ std::vector<char> within(const Trajectory& whole, std::span<const std::int32_t> 
   return in;
 }
 
-/// The nodes that are in, and the edges between them, both in their order.
+/// Subgraph of the marked nodes and the edges between them, both in their original order.
 std::shared_ptr<Trajectory> part_of(const Trajectory& whole, std::span<const std::int32_t> nodes) {
   auto out = std::make_shared<Trajectory>();
   out->interval = whole.interval;
@@ -73,7 +73,7 @@ NetworkSteps::NetworkSteps(const std::string& path, const Trajectory& whole, std
   const auto rank = static_cast<std::size_t>(context.comm.rank());
   const sparse::Range own{first[rank], first[rank + 1]};
   const auto in = within(whole, number.subspan(own.begin, static_cast<std::size_t>(own.size())), kind_->reach());
-  std::vector<std::int32_t> wanted, place(in.size(), -1), nodes;  // place: of a node among own and wanted ones
+  std::vector<std::int32_t> wanted, place(in.size(), -1), nodes;  // place: index of a node among own and wanted ones
   for (std::int64_t k = 0; k < std::ssize(number); ++k)
     if (const auto node = static_cast<std::size_t>(number[k]); own.holds(k)) {
       place[node] = static_cast<std::int32_t>(k - own.begin);

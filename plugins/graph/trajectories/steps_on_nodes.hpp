@@ -9,7 +9,7 @@ class StepsOnNodes {
   virtual ~StepsOnNodes() = default;
   virtual double interval() const = 0;  ///< time of one step
   virtual std::int64_t fields_on_nodes() const = 0;
-  /// Edges that an answer is away from what it depends on, at most.
+  /// Radius of the receptive field of an output, in edges.
   virtual std::int64_t reach() const = 0;
 };
 

@@ -30,7 +30,7 @@ class Reader {
   }
   std::vector<double> numbers(const std::string& array) const { return dataset(array).read<std::vector<double>>(); }
 
-  /// Rows of so many nodes.
+  /// Reads rows of node indices, below `nodes`.
   std::vector<std::int32_t> rows(const char* array, std::int64_t width, std::int64_t nodes) const {
     auto out = dataset(array).read<std::vector<std::int32_t>>();
     for (std::size_t k = 0; k < out.size(); ++k)
@@ -53,7 +53,7 @@ void read_places(const Reader& in, Trajectory& out) {
   out.boundary.assign(axis[0].size(), 0);
 }
 
-/// Numbers of the moments that are taken; sets the time between them.
+/// Indices of the selected snapshots; sets the time between them.
 std::vector<std::int64_t> moments_of(const Reader& in, std::int64_t stride, Trajectory& out) {
   const auto time = in.numbers("time");
   std::vector<std::int64_t> taken;

@@ -19,7 +19,7 @@ AdvectionTerms::AdvectionTerms(const DualCells& cells, NodeRange& range, Flow fl
   set_time(0.0);
 }
 
-/// Volume per time that crosses the line from its left to its right. Two Gauss points, exact for cubic velocities.
+/// Volume per time that crosses the line from left to right. Two Gauss points, exact for cubic velocities.
 double AdvectionTerms::through(Point from, Point to, double t) const {
   if (flow_.stream) return (*flow_.stream)({to[0], to[1], t}) - (*flow_.stream)({from[0], from[1], t});
   const double sx = to[0] - from[0], sy = to[1] - from[1];
@@ -31,7 +31,7 @@ double AdvectionTerms::through(Point from, Point to, double t) const {
   return out;
 }
 
-/// The stream function once at every middle, not at the ends of every face.
+/// Evaluates the stream function once per midpoint instead of at the ends of every face.
 void AdvectionTerms::set_fluxes_of_stream(double t) {
   std::vector<double> at_edge, at_triangle;
   for (const auto& edge : cells_.edges) at_edge.push_back((*flow_.stream)({edge.middle[0], edge.middle[1], t}));
@@ -42,7 +42,7 @@ void AdvectionTerms::set_fluxes_of_stream(double t) {
 
 void AdvectionTerms::set_time(double t) {
   if (flow_.still() || (now_.time && (!flow_.moves || *now_.time == t))) return;
-  std::swap(now_, before_);  // stages of a step come back to the time of its end
+  std::swap(now_, before_);  // stages of a step return to the time of its end
   if (now_.time == t) return;
   now_.time = t;
   std::fill(now_.flux.begin(), now_.flux.end(), 0.0);
@@ -55,12 +55,12 @@ void AdvectionTerms::set_time(double t) {
     now_.outflow[s] = through(cells_.sides[s].from, cells_.sides[s].to, t);
 }
 
-/// The value half way along an edge, seen from a node: `difference` to the other node, `along` the node's own gradient
-/// times the way.
+/// The value at the midpoint of an edge, seen from a node: `difference` to the other node, `along` the node's own
+/// gradient times the edge vector.
 double AdvectionTerms::face_value(double near, double difference, double along) const {
   if (scheme_ == Advection::upwind) return near;
   if (scheme_ == Advection::linear) return near + 0.5 * (difference / 3.0 + 2.0 / 3.0 * along);
-  const double behind = 2.0 * along - difference;  // what the difference on the other side of the node would be
+  const double behind = 2.0 * along - difference;  // extrapolated difference on the other side of the node
   if (behind * difference <= 0.0) return near;
   const double a = difference * difference, b = behind * behind;
   return near + 0.5 * (a * behind + b * difference) / (a + b);

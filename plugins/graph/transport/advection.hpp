@@ -9,16 +9,16 @@
 
 namespace cambium::graph {
 
-/// How the value between two cells is found.
+/// Reconstruction of the value between two cells.
 enum class Advection {
   linear,   ///< from the upwind side, by a third of the edge's slope and two thirds of that node's gradient (second
             ///< order)
-  limited,  ///< the same with van Albada's limiter: hardly any new extremes
+  limited,  ///< the same with van Albada's limiter: almost no new extrema
   upwind    ///< the value of the upwind node (first order)
 };
 
-/// The flow of a deck: its two components, or a stream function psi with u = (d psi/dy, -d psi/dx), whose flow through
-/// every closed line of cells is zero to rounding.
+/// The flow of a deck: its two components, or a stream function psi with u = (d psi/dy, -d psi/dx), which is
+/// divergence-free on every cell to rounding.
 struct Flow {
   std::vector<Formula> velocity;  ///< two, or none
   std::optional<Formula> stream;
@@ -31,13 +31,13 @@ class AdvectionTerms {
  public:
   AdvectionTerms(const DualCells& cells, NodeRange& range, Flow flow, Advection scheme);
 
-  /// The flow through every face at this time; nothing when it is the one that is known.
+  /// Sets the flow through every face at this time, unless it is already known.
   void set_time(double t);
   /// Collective: adds -sum of fluxes to `out` (own nodes) of c (local, with neighbours).
   void add(std::span<const double> c, std::span<double> out);
   /// Flow out of the domain through half a side.
   std::span<const double> outflow() const { return now_.outflow; }
-  /// Collective: largest flow out of a cell over its area, the Courant number of a step of length one.
+  /// Collective: maximum outflow of a cell over its area, which is the Courant number for a unit step.
   double courant_rate() const;
   bool moves() const { return flow_.moves; }
   std::int64_t bytes() const {
@@ -53,7 +53,7 @@ class AdvectionTerms {
   NodeRange& range_;
   Flow flow_;
   Advection scheme_;
-  /// Through every edge's face and every half side at a time.
+  /// Flow through every edge's face and every half side at a time.
   struct Known {
     std::optional<double> time;
     std::vector<double> flux, outflow;

@@ -44,7 +44,7 @@ void require_names(const std::map<std::string, BoundaryKeys>& keys, const Triang
   }
 }
 
-/// A name that no side of the boundary has would leave a closed wall, too.
+/// InputError for an unknown name, which would silently leave a closed wall.
 void require_sides(const std::map<std::string, BoundaryKeys>& keys, const Triangles& mesh) {
   std::vector<bool> met(mesh.tags.size(), false);
   for (const auto& side : mesh.boundary) mesh.for_tags(side, [&](std::int32_t tag) { met[tag] = true; });
@@ -59,7 +59,7 @@ void require_sides(const std::map<std::string, BoundaryKeys>& keys, const Triang
   }
 }
 
-/// A condition that holds nowhere would leave a closed wall where the deck wants something else.
+/// InputError for a condition that holds nowhere, which would silently leave a closed wall.
 void require_some_side(const std::string& name, const Formula& where, const Triangles& mesh) {
   constexpr double far = std::numeric_limits<double>::infinity();
   Point low{far, far}, high{-far, -far};
@@ -108,7 +108,7 @@ Boundaries::Boundaries(const std::map<std::string, BoundaryKeys>& keys, const Tr
   std::vector<int> of_side;
   for (const auto& side : mesh.boundary) of_side.push_back(condition_of(mesh, side, where, number));
   for (const auto& half : cells.sides) of_half_.push_back(of_side[half.side]);
-  std::vector<int> of_node(mesh.nodes(), 0);  // the first given value counts
+  std::vector<int> of_node(mesh.nodes(), 0);  // the first prescribed value counts
   for (std::size_t s = 0; s < of_side.size(); ++s)
     if (conditions_[of_side[s]].kind == Kind::value)
       for (const auto node : mesh.boundary[s].node)

@@ -11,7 +11,7 @@
 
 namespace cambium::graph {
 
-/// Condition at a part of the boundary; nothing passes where nothing is said.
+/// Condition on a part of the boundary; default: no flux.
 struct BoundaryKeys {
   std::optional<std::string> value, flux;
   bool outflow = false;
@@ -19,23 +19,23 @@ struct BoundaryKeys {
   static void describe(deck::Describe<BoundaryKeys>& d);
 };
 
-/// Conditions of every half side and the nodes whose value is given, for the nodes of a rank.
+/// Conditions on all half sides and the nodes with prescribed values, for the nodes of a rank.
 class Boundaries {
  public:
   /// InputError for a name that the mesh does not have.
   Boundaries(const std::map<std::string, BoundaryKeys>& keys, const Triangles& mesh, const DualCells& cells,
              const NodeRange& range, const std::map<std::string, double>& parameters);
 
-  /// Own nodes whose value is given; empty where no rank has any.
+  /// Own nodes with prescribed values; empty if no rank has any.
   const std::vector<char>& fixed() const { return fixed_; }
-  /// Sets them in `c` (local rows).
+  /// Sets the prescribed values in `c` (local rows).
   void hold(double t, std::span<double> c) const;
-  /// Adds to `out` (own nodes) what flows in by `flux` and leaves by `outflow`, whose flow is that of every half side.
+  /// Adds to `out` (own nodes) the inflow by `flux` and the outflow by `outflow`; `flow` is that of every half side.
   void add(double t, std::span<const double> c, std::span<const double> flow, std::span<double> out) const;
-  /// Nothing is given at any part: what is inside stays there.
+  /// True if no part has a condition: the content is conserved.
   bool closed() const { return closed_; }
   std::int64_t bytes() const { return bytes_in(of_half_, given_, fixed_); }
-  /// Collective: largest flow through a half side of a closed wall, either way.
+  /// Collective: largest flow through a half side of a closed wall, in either direction.
   double flow_through_walls(std::span<const double> flow) const;
 
  private:

@@ -7,13 +7,13 @@
 
 namespace cambium::graph {
 
-/// Parts of a graph between which nothing flows.
+/// Connected components of a graph.
 struct Components {
-  std::int64_t count = 1;             ///< of parts with two or more nodes
-  std::vector<std::int32_t> of_node;  ///< part of each own node, -1: it has no neighbour; empty: the graph is one part
+  std::int64_t count = 1;             ///< components with two or more nodes
+  std::vector<std::int32_t> of_node;  ///< component of each own node, -1: isolated; empty: the graph is connected
 };
 
-/// For the nodes of `own`; entries of `pattern`, symmetric, that are not 0 join two nodes.
+/// For the nodes of `own`; non-zero entries of `pattern`, symmetric, connect two nodes.
 Components components_of(const sparse::Csr<double>& pattern, std::span<const std::int32_t> own);
 
 }  // namespace cambium::graph

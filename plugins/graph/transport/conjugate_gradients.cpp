@@ -22,7 +22,7 @@ std::vector<double> ConjugateGradients::products(std::span<const double> a, std:
   return out;
 }
 
-/// out = (M + s K) in, 0 where values are given; `in` gets its neighbours.
+/// out = (M + s K) in, 0 for prescribed values; exchanges the neighbours' rows of `in`.
 void ConjugateGradients::apply(const System& system, std::span<double> in, std::span<double> out) {
   const auto columns = std::ssize(system.scale), owned = range_.owned();
   range_.exchange(in, static_cast<int>(columns));

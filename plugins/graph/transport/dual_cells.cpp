@@ -10,7 +10,7 @@ using NodePair = std::pair<std::int32_t, std::int32_t>;
 
 Point between(Point a, Point b) { return {0.5 * (a[0] + b[0]), 0.5 * (a[1] + b[1])}; }
 
-/// A triangle's area, middle, and the gradients of the linear functions that are 1 at one corner and 0 at the others.
+/// Area and centroid of a triangle, and the gradients of its linear basis functions.
 struct TriangleShape {
   double area;
   Point centroid;
@@ -30,12 +30,12 @@ TriangleShape shape_of(const Triangles& mesh, const std::array<std::int32_t, 3>&
   return out;
 }
 
-/// Matrices of own rows while their entries are collected.
+/// Assembles the entries of own matrix rows.
 struct Builder {
   const Triangles& mesh;
   const NodeRange& range;
   std::vector<sparse::Entry> stiffness, gradient[2];
-  std::map<NodePair, std::int64_t> number;  ///< of an edge among those of this rank
+  std::map<NodePair, std::int64_t> number;  ///< of an edge among the local ones
 
   void add_triangle(DualCells& out, const std::array<std::int32_t, 3>& corner, double kappa,
                     const TriangleShape& shape) {
@@ -60,7 +60,7 @@ struct Builder {
     }
   }
 
-  /// Edges with an own node, sorted by the numbers of their ends.
+  /// Edges with an own node, sorted by the indices of their ends.
   void find_edges(DualCells& out) {
     for (const auto& corner : mesh.corner)
       for (int k = 0; k < 3; ++k) {

@@ -8,7 +8,7 @@
 
 namespace cambium::graph {
 
-/// A Physics around a NodeRun. What derives says its equations, its start and its observables.
+/// A Physics around a NodeRun. Derived classes provide the equations, the initial values and the observables.
 class NodePhysics : public Physics, public Checked {
  public:
   virtual NodeRun& run() = 0;
@@ -31,11 +31,11 @@ class NodePhysics : public Physics, public Checked {
   Work work(const State&) const override { return {run().stepper().range().nodes(), "node"}; }
   std::vector<Result> results() const override { return run().results(); }
   std::vector<std::string> report() const override { return run().report(); }
-  /// Memory of what this rank holds of the graph or the mesh and of values on it, once the run has begun.
+  /// Memory of the graph or mesh and of the values on it on this rank, once the run has begun.
   virtual std::int64_t bytes() const = 0;
 
  protected:
-  /// Of the partition, for the summary; empty on one rank.
+  /// Properties of the partition, for the summary; empty on one rank.
   std::string ranks_text() const {
     const auto& range = run().stepper().range();
     return range.comm().size() > 1 ? " (" + range.text() + ")" : std::string();
@@ -45,11 +45,11 @@ class NodePhysics : public Physics, public Checked {
     std::iota(out.begin(), out.end(), 0);
     return out;
   }
-  /// From now on a rank holds its share alone: the graph or the mesh as it was read or made goes.
+  /// Frees the global graph or mesh; only the local part of this rank remains.
   virtual void forget_whole() = 0;
-  /// Shows all nodes; until forget_whole().
+  /// All nodes for outputs; only before forget_whole().
   virtual ShownNodes all_shown() const = 0;
-  /// Collective: the longest stable step at a time; 0: nothing limits it.
+  /// Collective: the longest stable step at a time; 0: no limit.
   virtual double stable_step(double t) = 0;
 };
 

@@ -25,7 +25,7 @@ NodeRange::NodeRange(const sparse::Csr<double>& pattern, const Comm& comm, const
   const auto& [order, first, method] = ownership.parts;
   const auto rank = static_cast<std::size_t>(comm.rank());
   own_.assign(order.begin() + first[rank], order.begin() + first[rank + 1]);
-  std::vector<std::int32_t> wanted, place(order.size());  // places in `order`
+  std::vector<std::int32_t> wanted, place(order.size());  // indices in `order`
   for (std::size_t k = 0; k < order.size(); ++k) place[order[k]] = static_cast<std::int32_t>(k);
   for (const auto i : own_)
     for (const auto j : pattern.columns_of(i))

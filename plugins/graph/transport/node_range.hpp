@@ -15,13 +15,12 @@
 
 namespace cambium::graph {
 
-/// The nodes of a rank, ascending, and the neighbours of these on other ranks. A local array has the rows of own nodes,
-/// then those of neighbours. Rows of matrices keep the order of global numbers, so that no sum depends on the
-/// partition.
+/// The nodes of a rank, ascending, and their neighbours on other ranks (halo). A local array has the rows of own nodes,
+/// then those of neighbours. Matrix rows keep the order of global indices, so that no sum depends on the partition.
 class NodeRange {
  public:
-  /// Collective. `pattern`: of the whole graph, symmetric, the same on every rank; of others' rows only lengths are
-  /// looked at. `ownership`: of the same pattern.
+  /// Collective. `pattern`: of the full graph, symmetric, the same on every rank; of other ranks' rows only the lengths
+  /// are used. `ownership`: for the same pattern.
   NodeRange(const sparse::Csr<double>& pattern, const Comm& comm, const Ownership& ownership);
   /// With ranges of nodes.
   NodeRange(const sparse::Csr<double>& pattern, const Comm& comm);
@@ -31,9 +30,9 @@ class NodeRange {
   std::int64_t local() const { return owned() + std::ssize(others_); }
   std::span<const std::int32_t> own() const { return own_; }  ///< ascending
   bool owns(std::int64_t node) const { return row_of(node) >= 0 && row_of(node) < owned(); }
-  /// Row of a node in local arrays; -1 where it is neither own nor a neighbour.
+  /// Row of a node in local arrays; -1 if it is neither own nor a neighbour.
   std::int64_t row_of(std::int64_t node) const;
-  /// Own rows of a matrix, its columns as rows of local arrays.
+  /// Own rows of a matrix, with its columns as rows of local arrays.
   sparse::Csr<double> own_rows(const sparse::Csr<double>& whole) const;
   /// Collective: own nodes of rank 0, then of rank 1, ... on every rank.
   std::vector<std::int32_t> order() const;
@@ -43,18 +42,18 @@ class NodeRange {
   const Comm& comm() const { return comm_; }
   /// Data that this rank has received in exchanges so far.
   const sparse::Words& words() const { return exchange_->words(); }
-  /// Rows that all ranks together receive in an exchange, here and with ranges of nodes.
+  /// Rows received in an exchange, summed over ranks, here and with ranges of nodes.
   std::int64_t halo() const { return halo_; }
   std::int64_t halo_of_ranges() const { return halo_of_ranges_; }
   /// For the summary: "ranges of nodes, work 1.00 of the mean at most, 34 rows in an exchange".
   const std::string& text() const { return text_; }
-  /// Nodes of this rank where ranks have ranges.
+  /// Nodes of this rank if ranks have ranges.
   sparse::Range run() const { return run_; }
-  /// True where own nodes are that run.
+  /// True if own nodes are that range.
   bool ranges() const { return ranges_; }
-  /// Collective: moves values between own rows and rows of runs, which checkpoints hold.
+  /// Collective: transfers values between own rows and rows of ranges, which checkpoints store.
   RangeRows range_rows() const;
-  /// Memory of its lists and messages.
+  /// Memory of its lists and message buffers.
   std::int64_t bytes() const;
 
  private:

@@ -18,7 +18,7 @@ namespace cambium::graph {
 namespace {
 
 constexpr double usual_courant = 0.9;
-constexpr std::int64_t look_every = 10;  // steps between two looks for numbers that are none
+constexpr std::int64_t look_every = 10;  // steps between two checks for NaN
 
 TensorRef column_of(double* first, std::int64_t rows, std::int64_t columns) {
   TensorRef t;
@@ -129,7 +129,7 @@ void NodeRun::read_start() {
   });
 }
 
-/// Values that are not finite are reported by the rank that has them.
+/// The rank with values that are not finite reports them.
 static void require_finite(const Stepper& stepper, const std::vector<std::string>& names, const ShownNodes& shown,
                            std::int64_t step, double time) {
   const auto& range = stepper.range();
@@ -200,7 +200,7 @@ void NodeRun::choose_network_step() {
   dt_ = network_->interval();
 }
 
-/// Steps of one length lead to the next time that has to be met.
+/// Equal steps up to the next time that has to be hit exactly.
 void NodeRun::choose_timestep(std::int64_t step, double time) {
   time_ = time;
   if (step % look_every == 0) require_finite(stepper_, names_, shown_, step, time);
@@ -261,7 +261,7 @@ std::array<double, 2> NodeRun::ends(std::int64_t column) const {
   return {context_.comm.min(low), context_.comm.max(high)};
 }
 
-/// What all ranks receive of each other's nodes.
+/// Adds the data received by all ranks for nodes of other ranks.
 void NodeRun::add_halo(std::vector<Result>& out) const {
   if (context_.comm.size() == 1) return;
   const auto& words = network_ ? network_->words() : range_.words();

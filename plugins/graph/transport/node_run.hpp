@@ -15,7 +15,7 @@
 
 namespace cambium::graph {
 
-/// Keys that both physics of this plugin have.
+/// Common keys of both physics of this plugin.
 struct NodeKeys {
   Method method = Method::explicit_steps;
   double end_time = 0.0, tolerance = 1e-10, sample_interval = 0.0;
@@ -26,7 +26,7 @@ struct NodeKeys {
   std::string start_from, surrogate;
 };
 
-/// Declares those keys for a Params that derives from them.
+/// Declares those keys for a Params class derived from them.
 template <class P>
 void describe_node_keys(deck::Describe<P>& d) {
   d("method", &NodeKeys::method,
@@ -80,28 +80,28 @@ void describe_node_keys(deck::Describe<P>& d) {
 /// Collective: the nodes of this rank by the key `partition`.
 NodeRange divided_nodes(const sparse::Csr<double>& pattern, Partition partition, Context& context);
 
-/// Common part of the two physics: fields of the state, schedule, length of steps, outputs.
+/// Common part of the two physics: fields of the state, schedule, step size, outputs.
 class NodeRun {
  public:
-  /// `names`: of the columns. `keys` and `context` outlive this.
+  /// `names`: of the columns. `keys` and `context` must outlive this.
   NodeRun(const NodeKeys& keys, Context& context, NodeRange& range, Equations equations, std::vector<std::string> names,
           ShownNodes shown);
-  /// Shows all nodes; asked while a run begins or goes on, and not later.
+  /// Returns all nodes for outputs; called only while a run begins or resumes.
   using AllNodesShown = std::function<ShownNodes()>;
 
   void declare(State& state);
   void schedule(Schedule& schedule);
-  /// Collective: own values were set (or come from `start_from`); `stable` is asked for the longest stable step at a
-  /// time, 0 where nothing limits it.
-  /// Collective, before a checkpoint: brings values into the order of checkpoints.
+  /// Collective, before a checkpoint: reorders values for checkpoints.
   void prepare_checkpoint();
+  /// Collective: own values were set (or come from `start_from`); `stable` returns the longest stable step at a time, 0
+  /// for no limit.
   void begin(State& state, const std::function<double(double t)>& stable, const AllNodesShown& all);
   void restore(State& state, const std::function<double(double t)>& stable, const AllNodesShown& all);
 
   double timestep() const { return dt_; }
   bool finished() const { return time_ >= keys_.end_time * (1.0 - 1e-12); }
   double progress() const { return time_ / keys_.end_time; }
-  /// Collective: on rank 0 the values of all nodes and their cells, which stay there from then on.
+  /// Collective: the values of all nodes and their cells on rank 0, where they are kept from then on.
   std::optional<NodeFields> node_fields() const;
   const ShownNodes& shown() const { return shown_; }
   /// Collective: the values of a column in the order of the file, on rank 0.
@@ -110,15 +110,15 @@ class NodeRun {
   Stepper& stepper() { return stepper_; }
   const Stepper& stepper() const { return stepper_; }
 
-  /// Collective: sum of weight times value over all nodes, exact; smallest and largest value.
+  /// Collective: weighted sum of values over all nodes, exact; smallest and largest value.
   double sum(std::int64_t column, const std::function<double(std::int64_t own)>& weight) const;
   std::array<double, 2> ends(std::int64_t column) const;
   std::vector<Result> results() const;
   std::vector<std::string> report() const;
-  /// For the network that makes the steps, where one does.
+  /// Of the network that makes the steps, if there is one.
   std::vector<Citation> citations() const { return network_ ? network_->citations() : std::vector<Citation>{}; }
   const NetworkSteps* network() const { return network_.get(); }
-  /// Memory of what this rank holds of nodes, cells and values, without what outputs bring to rank 0.
+  /// Memory of nodes, cells and values on this rank, without data gathered on rank 0 for outputs.
   std::int64_t bytes() const;
 
  private:
@@ -134,9 +134,9 @@ class NodeRun {
   NodeRange& range_;
   Stepper stepper_;
   std::vector<std::string> names_;
-  std::vector<double> run_values_;  ///< in the order of checkpoints, where that is another than that of own rows
+  std::vector<double> run_values_;  ///< in the order of checkpoints, if it differs from that of own rows
   ShownNodes shown_;
-  mutable std::shared_ptr<const NodeCells> cells_;  ///< rank 0, once asked for
+  mutable std::shared_ptr<const NodeCells> cells_;  ///< rank 0, after the first request
   mutable bool asked_ = false;
   std::function<double(double)> stable_;
   std::unique_ptr<NetworkSteps> network_;

@@ -15,7 +15,7 @@ std::vector<std::int64_t> first_nodes(const sparse::Csr<double>& pattern, int ra
   std::int64_t before = 0;
   for (std::int64_t i = 0; i < nodes && std::ssize(out) < ranks; ++i) {
     const std::int64_t work = std::ssize(pattern.columns_of(i)) + work_of_a_node, left = ranks - std::ssize(out);
-    // A node belongs to the share in which its middle lies; every rank has one at least.
+    // A node belongs to the part that contains the midpoint of its work; every rank has at least one.
     const bool begins = (2 * before + work) * ranks >= 2 * all * std::ssize(out);
     if (i > out.back() && (begins || nodes - i == left)) out.push_back(i);
     before += work;
@@ -31,7 +31,7 @@ std::string Ownership::text() const {
 
 namespace {
 
-constexpr double gain_that_counts = 0.9;  // parts by cut are less equal in work
+constexpr double gain_that_counts = 0.9;  // parts by cut have less equal work
 
 bool has_empty(const sparse::Parts& parts) {
   return std::adjacent_find(parts.first.begin(), parts.first.end()) != parts.first.end();

@@ -7,7 +7,7 @@ namespace {
 
 using Numbers = std::vector<std::int32_t>;
 
-/// Ascending places outside [mine.begin, mine.end).
+/// Indices outside [mine.begin, mine.end), ascending.
 Numbers outside(std::span<const std::int32_t> places, sparse::Range mine) {
   Numbers out;
   for (const auto place : places)
@@ -36,7 +36,7 @@ std::span<const std::int32_t> own_nodes(const sparse::Parts& o, const Comm& comm
   return {o.order.data() + mine.begin, static_cast<std::size_t>(mine.size())};
 }
 
-/// Places in Parts::order of the nodes of this rank's run.
+/// Indices in Parts::order of the nodes of this rank's range.
 Numbers places_of_run(const sparse::Parts& o, sparse::Range run) {
   Numbers out(static_cast<std::size_t>(run.size()));
   for (std::size_t k = 0; k < o.order.size(); ++k)

@@ -8,21 +8,21 @@
 
 namespace cambium::graph {
 
-/// Values of nodes between the ranks that have them and runs of nodes in the order of the run, one of each rank: a
-/// checkpoint holds that order, whatever the partition, and gives it back to any number of ranks.
+/// Transfers values between the ranks that own nodes and contiguous ranges in the order of the run, one per rank: a
+/// checkpoint stores that order for any partition and can be read on any number of ranks.
 class RangeRows {
  public:
-  /// Collective. `runs`: where they begin, ranks + 1 numbers.
+  /// Collective. `runs`: first node of each range, ranks + 1 values.
   RangeRows(const sparse::Parts& parts, const std::vector<std::int64_t>& runs, const Comm& comm);
 
-  /// Collective: own x width to those of this rank's run.
+  /// Collective: own x width to the values of this rank's range.
   void collect(std::span<const double> own, std::int64_t width, std::span<double> run);
-  /// Collective: the way back.
+  /// Collective: the reverse transfer.
   void distribute(std::span<const double> run, std::int64_t width, std::span<double> own);
 
  private:
   sparse::RowExchange<double> collect_, distribute_;
-  /// Where a row comes from: the rows that this rank has, then those that are fetched.
+  /// Source of each row: first the local rows, then the fetched ones.
   std::vector<std::int32_t> from_own_, from_run_;
 };
 

@@ -11,7 +11,7 @@ namespace cambium::graph {
 
 namespace {
 
-/// Rows of all ranks, one rank's after the other's, on rank 0.
+/// Gathers rows of all ranks on rank 0, in rank order.
 template <class T>
 std::vector<T> rows_on_root(const T* first, std::int64_t rows, std::int64_t width, const Comm& comm) {
   std::vector<T> out;
@@ -34,7 +34,7 @@ std::int64_t ShownNodes::bytes() const { return bytes_in(place, number, connecti
 ShownNodes shown_of(const Network& network, std::span<const std::int32_t> own) {
   ShownNodes out;
   out.names = network.names;
-  std::int32_t cell = 0;  // of the edges of all nodes up to here
+  std::int32_t cell = 0;  // index among the edges of all nodes so far
   auto next = own.begin();
   for (std::int32_t i = 0; i < network.weight.rows && next != own.end(); ++i) {
     const auto columns = network.weight.columns_of(i);

@@ -9,7 +9,7 @@
 namespace cambium::graph {
 namespace {
 
-// Shu and Osher: u = before[s] u_n + now[s] (u + dt F(u)); u then is an approximation at the end + after[s] dt.
+// Shu and Osher: u = before[s] u_n + now[s] (u + dt F(u)); u then approximates the solution at the end + after[s] dt.
 constexpr double before[3] = {0.0, 0.75, 1.0 / 3.0}, now[3] = {1.0, 0.25, 2.0 / 3.0}, begins[3] = {0.0, 1.0, 0.5},
                  ends[3] = {1.0, 0.5, 1.0};
 // Ascher, Ruuth and Spiteri: gamma = 1 - 1/sqrt(2), delta = 1 - 1/(2 gamma).
@@ -95,9 +95,9 @@ void Stepper::solve(double scale) {
   if (equations_.fixed.empty()) put_back();
 }
 
-/// The solver stops where the residual is small; what it left of the amount that diffusion keeps is put right, so that
-/// this does not depend on the tolerance. In each part by itself: nothing may reach a part that no edge leads to, where
-/// a reaction could make much of it.
+/// The solver stops at a small residual; this corrects its error in the amount conserved by diffusion, so that the
+/// amount does not depend on the tolerance. Each component is corrected separately: nothing may leak into a
+/// disconnected component, where a reaction could amplify it.
 void Stepper::put_back() {
   const auto n = columns(), width = n + 1, owned = range_.owned();
   const auto& parts = equations_.parts;

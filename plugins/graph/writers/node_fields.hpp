@@ -13,11 +13,11 @@ namespace cambium::graph {
 class NodePhysics;
 struct AllShown;
 
-/// Values on the nodes of a graph or a mesh over time, in the order of the file that the nodes came from:
-///   /time, /step            one for each moment
-///   /seconds                what the run had computed for until then, outputs not counted
+/// Values on the nodes of a graph or a mesh over time, in the order of the file of the nodes:
+///   /time, /step            one for each snapshot
+///   /seconds                computing time of the run until then, without outputs
 ///   /<species>              [time][node]; c of mesh_transport
-///   /x, /y, /z              [node], where the nodes lie
+///   /x, /y, /z              [node], node positions
 ///   /edge, /weight          [edge][2], [edge] of a graph
 ///   /triangle               [triangle][3] of a mesh
 /// Root attributes: quantities (the names of the species, in the order of the deck), Conventions; /cambium: provenance.
@@ -67,10 +67,10 @@ class NodeFieldsWriter : public Writer {
   Params params_;
   Context& context_;
   const NodePhysics* physics_ = nullptr;
-  std::optional<io::File> file_;  ///< rank 0, from the first moment on
-  bool begun_ = false;            ///< a moment was written since the start or the resume; the same on every rank
-  double seen_ = -1.0;            ///< time of the newest moment in the file
-  double next_ = 0.0;             ///< with 'interval': a moment is due at this time
+  std::optional<io::File> file_;  ///< rank 0, from the first snapshot on
+  bool begun_ = false;            ///< a snapshot was written since the start or the resume; the same on every rank
+  double seen_ = -1.0;            ///< time of the last snapshot in the file
+  double next_ = 0.0;             ///< with 'interval': time of the next snapshot
 };
 
 }  // namespace cambium::graph

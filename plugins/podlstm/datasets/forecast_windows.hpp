@@ -10,7 +10,7 @@ namespace cambium::podlstm {
 
 /// Forecast windows of coefficients as samples for the stage `train`: "window" (past, modes) and "target" (future,
 /// modes), float32, every mode scaled to [0, 1] by the training years. Overlapping windows share times: hold out a
-/// block (range), not a random share.
+/// block (range), not a random fraction.
 class WindowSet : public train::Dataset {
  public:
   enum class Part { training, test };

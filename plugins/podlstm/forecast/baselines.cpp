@@ -1,4 +1,4 @@
-// Linear forecasts, all of them by normal equations or least squares: the table that every network has to beat.
+// Linear forecasts by normal equations or least squares: the baselines for networks.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -130,7 +130,7 @@ class Harmonics : public Forecaster {
   Matrix factors_;
 };
 
-/// All outputs linear in all inputs, with intercepts that are not penalised.
+/// Ridge regression of all outputs on all inputs, with unpenalised intercepts.
 class Ridge {
  public:
   void fit(const Matrix& x, const Matrix& y, double penalty) {
@@ -197,7 +197,7 @@ class RidgeForecast : public Forecaster {
   Ridge ridge_;
 };
 
-/// a(t) = c + sum_k A_k a(t - k), by least squares over consecutive times, applied again and again.
+/// a(t) = c + sum_k A_k a(t - k), by least squares over consecutive times, applied recursively.
 class VectorAutoregression : public Forecaster {
  public:
   explicit VectorAutoregression(int order) : order_(order) {}
@@ -208,7 +208,7 @@ class VectorAutoregression : public Forecaster {
                      fmt::format("var_order: {} times back do not fit a window of {}; lower it", order_, d.shape.past));
     scale_ = MinMax::of(d.seen().a);
     const Matrix a = scale_.apply(d.stretch.a);
-    Starts starts;  // of stretches of order + 1 times that do not reach into a hole
+    Starts starts;  // of stretches of order + 1 times without a gap
     for (std::int64_t t = 0; t + order_ < d.rows; ++t)
       if (t + order_ < d.hole_first || t >= d.hole_last) starts.push_back(t);
     Matrix x(std::ssize(starts), order_ * a.cols + 1), y(std::ssize(starts), a.cols);
@@ -246,10 +246,10 @@ class VectorAutoregression : public Forecaster {
   Matrix factors_;
 };
 
-/// Harmonics of the year, and ridge regression of what they leave, scaled by the series' own range.
+/// Annual harmonics, and ridge regression of the residual, scaled by the series' own range.
 class HarmonicRidge : public Forecaster {
  public:
-  enum class Sees { window, last };  ///< all times of a window, or its last one alone
+  enum class Sees { window, last };  ///< all times of a window, or only the last one
   HarmonicRidge(int order, double period, double penalty, Sees sees = Sees::window)
       : harmonics_(order, period), penalty_(penalty), sees_(sees) {}
   std::string name() const override {

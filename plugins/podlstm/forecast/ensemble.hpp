@@ -7,27 +7,27 @@
 
 namespace cambium::podlstm {
 
-/// Trained networks as a search leaves them in ensemble.h5: what they share, and each one's genome and weights.
+/// Trained networks in ensemble.h5, as written by a search: common settings, and each one's genome and weights.
 struct EnsembleFile {
   struct Network {
     Genome genome;
-    std::vector<float> weights;  ///< one tensor after the other, in the network's order
+    std::vector<float> weights;  ///< concatenated tensors, in the network's order
   };
   MemberOptions options;
   WindowShape shape;
   std::int64_t modes = 0;
-  double linear_share = 0.0;  ///< of harmonics + ridge in the forecast
+  double linear_share = 0.0;  ///< weight of harmonics + ridge in the forecast
   std::vector<Network> networks;
 };
 
-/// Into ensemble.h5 of the run directory. `linear` is harmonics + ridge, fitted.
+/// Writes ensemble.h5 to the run directory. `linear` is harmonics + ridge, fitted.
 void write_ensemble(const EnsembleFile& file, const Preparation& preparation, const Forecaster& linear,
                     Context& context);
 
-/// The mean of stored networks, beside a share of harmonics + ridge. fit() does nothing: they are trained.
+/// Mean of stored networks, mixed with harmonics + ridge. fit() does nothing: they are already trained.
 class Ensemble : public Forecaster {
  public:
-  /// Collective. InputError when the file is none, or made for windows or modes other than these.
+  /// Collective. InputError if the file is not an ensemble, or has other windows or modes.
   Ensemble(const std::string& path, const WindowShape& shape, std::int64_t modes, Context& context);
   std::string name() const override;
   void fit(const FitData&) override {}

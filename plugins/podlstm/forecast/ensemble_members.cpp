@@ -9,7 +9,7 @@ namespace cambium::podlstm {
 
 namespace {
 
-/// S with S S^T = A of a positive semidefinite A: eigenvectors times roots.
+/// Square root S, S S^T = A, of a positive semidefinite A: eigenvectors times roots of eigenvalues.
 Matrix root_of(const Matrix& a) {
   const Eigen eigen = symmetric_eigen(a);
   Matrix out = eigen.vectors;

@@ -8,8 +8,8 @@
 
 namespace cambium::podlstm {
 
-/// Training data of a method: the first `rows` times of a stretch but those of a hole, and the windows among them that
-/// it is fitted to.
+/// Training data of a method: the first `rows` times of a stretch, except a gap, and the windows among them that are
+/// fitted.
 struct FitData {
   const Stretch& stretch;
   WindowShape shape;
@@ -23,22 +23,22 @@ struct FitData {
       : stretch(s), shape(w), rows(split.rows), starts(split.fit), hole_first(split.hole_first),
         hole_last(split.hole_last) {}
 
-  std::vector<std::int64_t> times() const;  ///< that may be looked at, rising
+  std::vector<std::int64_t> times() const;  ///< times available for fitting, ascending
   Stretch seen() const;                     ///< the stretch at these times
 };
 
-/// A method that forecasts windows: from `past` true rows (and the calendar) to the next `future` rows.
+/// A method that forecasts windows: from `past` rows (and the calendar) to the next `future` rows.
 class Forecaster {
  public:
   virtual ~Forecaster() = default;
   virtual std::string name() const = 0;
   virtual void fit(const FitData& data) = 0;
-  /// (windows, future * modes), in the series' own unit.
+  /// (windows, future * modes), in the series' unit.
   virtual Matrix predict(const Stretch& stretch, const std::vector<std::int64_t>& starts,
                          const WindowShape& shape) const = 0;
 };
 
-/// Least and largest value of each mode over some rows, and scaling to [0, 1].
+/// Minimum and maximum of each mode over some rows, and scaling to [0, 1].
 struct MinMax {
   std::vector<double> low, width;
   static MinMax of(const Matrix& a);
@@ -59,14 +59,14 @@ struct BaselineOptions {
 };
 
 /// Persistence, annual harmonics, ridge regression, vector autoregression, harmonics with ridge regression of the
-/// anomalies, and the same of the last time alone.
+/// anomalies, and the same with the last time only.
 std::vector<std::unique_ptr<Forecaster>> baselines(const BaselineOptions& options);
-/// Harmonics with ridge regression alone.
+/// Harmonics with ridge regression only.
 std::unique_ptr<Forecaster> harmonic_ridge(const BaselineOptions& options);
-/// Harmonics with ridge regression of the anomalies of the last time that a forecast sees, alone: fewer inputs than
-/// windows have, of which a short series can find the factors.
+/// Harmonics with ridge regression of the anomalies of the last input time: it has fewer inputs than a window, so its
+/// coefficients can be estimated from a short series.
 std::unique_ptr<Forecaster> last_time_ridge(const BaselineOptions& options);
-/// Into a group of a file and back.
+/// Writes to a group of a file, and reads from it.
 void write_harmonic_ridge(const Forecaster& fitted, io::Group& group);
 std::unique_ptr<Forecaster> read_harmonic_ridge(const io::Group& group);
 

@@ -13,7 +13,7 @@ namespace {
 
 using Complex = GeneralEigen::Complex;
 
-/// First times t of the pairs t, t + lag between which no time is left out.
+/// First times t of the pairs t, t + lag without a gap in between.
 std::vector<std::int64_t> pairs_of(const FitData& d, std::int64_t lag) {
   std::vector<std::int64_t> out;
   for (std::int64_t t = 0; t + lag < d.rows; ++t)
@@ -35,7 +35,7 @@ Matrix covariance(const Matrix& a, const Matrix& b) {
   return out;
 }
 
-/// Transposed propagator over the lag: x(t + lag)^T = x(t)^T B.
+/// Regression of the transposed propagator over the lag: x(t + lag)^T = x(t)^T B.
 Matrix regressed(const Matrix& x, const Matrix& y, double ridge) {
   Matrix c0 = covariance(x, x), target = covariance(x, y);
   const std::int64_t m = x.cols;
@@ -78,8 +78,8 @@ void require_logarithm(const GeneralEigen& g, std::int64_t lag) {
   }
 }
 
-/// Of noise the autocorrelation is 0 within sampling errors, 1 / sqrt(pairs), and as often negative: no oscillation,
-/// but a decay within the lag.
+/// The autocorrelation of noise is 0 within sampling errors, 1 / sqrt(pairs), and equally often negative: treat it as
+/// decay within the lag, not as an oscillation.
 void take_noise_for_decay(GeneralEigen& g, std::int64_t pairs) {
   constexpr double within_lag = 0.01;
   const double most = 3.0 / std::sqrt(static_cast<double>(pairs));
@@ -87,8 +87,8 @@ void take_noise_for_decay(GeneralEigen& g, std::int64_t pairs) {
     if (value.imag() == 0.0 && value.real() <= 0.0 && -value.real() < most) value = within_lag;
 }
 
-/// A decay slower than the series is long is not seen in it, nor is growth, which a sample of a slow decay may show:
-/// both become a decay over that length.
+/// Decay slower than the length of the series cannot be estimated, and growth may be an artefact of sampling a slow
+/// decay: limits both to a decay over that length.
 void limit_decay(GeneralEigen& g, std::int64_t lag, std::int64_t times) {
   const double most = std::exp(-static_cast<double>(lag) / static_cast<double>(times));
   for (auto& value : g.values)
@@ -113,7 +113,7 @@ Matrix LinearInverseModel::standardised(const Stretch& s) const {
 
 void LinearInverseModel::fit(const FitData& d) {
   const Stretch seen = d.seen();
-  MinMax::of(seen.a);  // says which mode never changes
+  MinMax::of(seen.a);  // KeyError for a constant mode
   factors_ = least_squares(calendar(seen.days, options_.harmonics, options_.period), seen.a);
   scale_.assign(static_cast<std::size_t>(seen.a.cols), 1.0);
   Matrix x = standardised(seen);
@@ -140,9 +140,9 @@ void LinearInverseModel::fit(const FitData& d) {
   find_noise(covariance(x, x));
 }
 
-/// Fluctuation-dissipation: Q = -(L C0 + C0 L^T). Sampling may leave it with negative eigenvalues; the others are
-/// scaled to the same trace, so that the process keeps its variance (C. Penland and L. Matrosova, J. Climate 7, 1352
-/// (1994)).
+/// Fluctuation-dissipation: Q = -(L C0 + C0 L^T). Sampling errors may cause negative eigenvalues, which are removed;
+/// the others are scaled to the same trace, to keep the variance of the process (C. Penland and L. Matrosova, J.
+/// Climate 7, 1352 (1994)).
 void LinearInverseModel::find_noise(const Matrix& covariance) {
   const Matrix flow = product(dynamics(), covariance);
   Matrix q(flow.rows, flow.cols);
@@ -185,7 +185,7 @@ double LinearInverseModel::longest_decay() const {
 }
 
 Matrix LinearInverseModel::error_covariance(double lead) const {
-  // In the eigenvectors of L, Q is V^-1 Q V^-H and the integral has a factor for each pair of rates.
+  // In the eigenbasis of L, Q is V^-1 Q V^-H and the integral is a factor for each pair of rates.
   const auto n = static_cast<std::size_t>(modes());
   std::vector<Complex> half(n * n), inner(n * n);
   for (std::size_t a = 0; a < n; ++a)

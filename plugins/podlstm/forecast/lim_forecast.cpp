@@ -41,7 +41,7 @@ std::uint64_t seed_of(std::int64_t network, const Context& context) {
   return context.seed + 1000003ULL * static_cast<std::uint64_t>(network + 1);
 }
 
-/// a + share * (b - a).
+/// Interpolation: a + share * (b - a).
 Matrix between(const Matrix& a, const Matrix& b, double share) {
   Matrix out = a;
   for (std::size_t i = 0; i < out.a.size(); ++i) out.a[i] += share * (b.a[i] - a.a[i]);

@@ -8,7 +8,7 @@
 
 namespace cambium::podlstm {
 
-/// Networks that learn what a LIM leaves.
+/// Networks trained on the residual of a LIM.
 struct ResidualKeys {
   Genome genome = {1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
   std::int64_t networks = 5, batch = 64;
@@ -18,15 +18,15 @@ struct ResidualKeys {
   MemberOptions member(const LimOptions& lim) const;
 };
 
-/// How long networks are trained and which share of their correction is used, chosen by validation.
+/// Number of training epochs and weight of the networks' correction, chosen by validation.
 struct ResidualChoice {
-  int epochs = 0;      ///< 0: the LIM alone
+  int epochs = 0;      ///< 0: the LIM only
   double share = 0.0;  ///< of the networks' mean correction
-  double r2 = 0.0;     ///< of the windows left out
+  double r2 = 0.0;     ///< of the validation windows
   Matrix forecast;     ///< of these windows, as in validation_windows()
 };
 
-/// A LIM, and networks that correct it: LIM + share * (networks - LIM). Without networks the LIM.
+/// A LIM corrected by networks: LIM + share * (networks - LIM). Without networks, the LIM.
 class LimForecast : public Forecaster {
  public:
   LimForecast(const LimOptions& lim, Context& context) : lim_(lim), model_(lim), context_(context) {}
@@ -35,8 +35,8 @@ class LimForecast : public Forecaster {
   std::string name() const override;
   void fit(const FitData& data) override;
   Matrix predict(const Stretch& s, const std::vector<std::int64_t>& starts, const WindowShape& shape) const override;
-  /// The mean, and the correction of each network less that of their mean, in the series' unit; one matrix of zeros
-  /// without networks.
+  /// Returns the mean, and in `differences` the correction of each network minus their mean, in the series' unit; one
+  /// zero matrix without networks.
   Matrix predict(const Stretch& s, const std::vector<std::int64_t>& starts, const WindowShape& shape,
                  std::vector<Matrix>& differences) const;
   const LinearInverseModel& model() const { return model_; }
@@ -51,8 +51,8 @@ class LimForecast : public Forecaster {
   std::vector<Member> networks_;
 };
 
-/// Collective: trains `keys.networks` networks on every split, scores their mean after each epoch, and takes the epoch
-/// and the share of least validation error. No test year is looked at.
+/// Collective: trains `keys.networks` networks on every split, scores their mean after each epoch, and selects the
+/// epoch and weight with the lowest validation error, without any test years.
 ResidualChoice choose_residual(const ResidualKeys& keys, const LimOptions& lim, const Stretch& s,
                                const std::vector<Split>& splits, const WindowShape& shape, Context& context);
 

@@ -45,7 +45,7 @@ Preparation::Preparation(const MemberOptions& options, const FitData& data) : op
   unit_ = scale_;
   if (options.inputs == Inputs::anomalies) return;
   for (std::size_t k = 0; k < m; ++k)
-    unit_[k] = deviation(seen.a, static_cast<std::int64_t>(k));  // outputs count as they do in R2
+    unit_[k] = deviation(seen.a, static_cast<std::int64_t>(k));  // weights outputs as in R2
   if (options.inverse_model)
     linear_ = std::make_unique<LinearInverseModel>(*options.inverse_model);
   else
@@ -117,7 +117,7 @@ namespace {
 
 std::vector<float> to_float(const Matrix& a) { return {a.a.begin(), a.a.end()}; }
 
-/// Windows as samples of the training layer; they point into two shared arrays.
+/// Windows as samples of the training layer, as views of two shared arrays.
 std::vector<train::SamplePtr> samples_of(const Matrix& x, const Matrix& y, const WindowShape& shape) {
   auto arrays = std::make_shared<std::pair<std::vector<float>, std::vector<float>>>(to_float(x), to_float(y));
   std::vector<train::SamplePtr> out;

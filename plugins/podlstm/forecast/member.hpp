@@ -12,41 +12,42 @@
 namespace cambium::podlstm {
 
 /// Inputs and outputs of a network:
-///   raw: min-max scaled coefficients, as in the paper, both ways;
-///   anomalies: what the harmonics of the year leave, in units of its standard deviation, both ways;
-///   residual: anomalies in; out, what the linear forecast (harmonics + ridge, or a LIM) of the window leaves, in units
-///   of the coefficients'
-///     standard deviation. The head starts at zero, so an untrained network is the linear forecast.
+///   raw: min-max scaled coefficients, as in the paper, for both;
+///   anomalies: residuals of the annual harmonics, in units of their standard deviation, for both;
+///   residual: anomalies as inputs; as outputs, residuals of the window's linear forecast (harmonics + ridge or LIM),
+///   in
+///     units of the coefficients' standard deviation. The head starts at zero, so an untrained network returns the
+///     linear forecast.
 enum class Inputs { raw, anomalies, residual };
 
 struct MemberOptions {
   StackedLstm::Params network;
   Inputs inputs = Inputs::anomalies;
   int calendar = 0;          ///< harmonics of the year added to the features of each time
-  int harmonics = 2;         ///< taken off for anomalies
+  int harmonics = 2;         ///< subtracted for anomalies
   double period = 365.2425;  ///< d
   int epochs = 20;
   std::int64_t batch = 64;
   double rate = 1e-3;                       ///< of Adam
   double weight_decay = 0.0;                ///< decoupled (AdamW)
-  BaselineOptions linear;                   ///< of the forecast that residuals are of
-  std::optional<LimOptions> inverse_model;  ///< residuals are of this LIM instead
+  BaselineOptions linear;                   ///< of the forecast that defines residuals
+  std::optional<LimOptions> inverse_model;  ///< residuals are relative to this LIM instead
 };
 
-/// Scaling of a series for a network and back, learned from the times that may be looked at.
+/// Scaling of a series for a network and back, fitted to the available training times.
 class Preparation {
  public:
   using Starts = std::vector<std::int64_t>;
   Preparation(const MemberOptions& options, const FitData& data);
-  Preparation(const MemberOptions& options, const io::Group& group);  ///< as write() left it
+  Preparation(const MemberOptions& options, const io::Group& group);  ///< from the output of write()
   void write(io::Group& group) const;
 
   Matrix features(const Stretch& s) const;  ///< (times, modes + 2 calendar)
-  /// Requested outputs of a network: (windows, future * modes).
+  /// Target outputs of a network: (windows, future * modes).
   Matrix goals(const Stretch& s, const Starts& starts, const WindowShape& shape) const;
-  /// Output, to the series' own unit, in place.
+  /// Converts outputs to the series' unit, in place.
   void undo(Matrix& windows, const Stretch& s, const Starts& starts, const WindowShape& shape) const;
-  /// The linear forecast that residuals are of; null for other inputs.
+  /// The linear forecast that defines residuals; null for other inputs.
   const Forecaster* linear() const { return linear_.get(); }
 
  private:
@@ -58,16 +59,16 @@ class Preparation {
   std::unique_ptr<Forecaster> linear_;
 };
 
-/// A network that forecasts, trained on windows by the shared training layer's buffers, orders and optimizers.
+/// A forecasting network, trained on windows with the buffers, orders and optimizers of the training layer.
 class Member : public Forecaster {
  public:
   Member(const MemberOptions& options, std::uint64_t seed, Context& context);
   ~Member() override;
   Member(Member&&) noexcept;
   std::string name() const override { return "network"; }
-  /// start() and all epochs. NumericalError when the loss is not finite.
+  /// start() and all epochs. NumericalError if the loss is not finite.
   void fit(const FitData& data) override;
-  /// Prepares the data and draws the weights; train_epoch() may follow as often as wanted, predict() at any time.
+  /// Prepares the data and initialises the weights; then train_epoch() and predict() may be called at any time.
   void start(const FitData& data);
   void train_epoch();
   Matrix predict(const Stretch& s, const std::vector<std::int64_t>& starts, const WindowShape& shape) const override;
@@ -75,7 +76,7 @@ class Member : public Forecaster {
   /// A trained member from its weights.
   void restore(std::shared_ptr<const Preparation> preparation, const WindowShape& shape, std::int64_t modes,
                std::span<const float> weights);
-  std::vector<float> weights() const;  ///< one tensor after the other, in the network's order
+  std::vector<float> weights() const;  ///< concatenated tensors, in the network's order
   std::shared_ptr<const Preparation> preparation() const { return preparation_; }
 
  private:

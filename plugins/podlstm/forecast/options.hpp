@@ -7,7 +7,7 @@
 
 namespace cambium::podlstm {
 
-/// Keys that forecasts and searches share.
+/// Common keys of forecasts and searches.
 struct ForecastOptions {
   SeriesParams series;
   std::int64_t window = 8, horizon = 8;
@@ -34,13 +34,13 @@ struct ForecastOptions {
             .var_order = var_order,
             .period = period_days(series)};
   }
-  /// Of a linear inverse model; lag and ridge are chosen by choose_lim().
+  /// Options of a linear inverse model; lag and ridge are chosen by choose_lim().
   LimOptions inverse_model(const Series& series) const { return {harmonics, period_days(series), 1, 0.0}; }
-  /// The key `period` in days of the series; the year of its calendar where the key is left out. InputError for a text
-  /// that is no period, and for one shorter than two samples.
+  /// The key `period` in days of the series; default: the year of its calendar. InputError for an invalid period, and
+  /// for one shorter than two samples.
   double period_days(const Series& series) const;
 
-  /// P has a member `common` of this type whose keys are declared among its own.
+  /// P has a member `common` of this type; its keys are declared among those of P.
   static void describe(deck::Describe<ForecastOptions>& d);
 };
 

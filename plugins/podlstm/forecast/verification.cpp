@@ -46,7 +46,7 @@ Matrix error_by_lead(const Matrix& truth, const Matrix& forecast, std::int64_t m
 
 namespace {
 
-/// Sums of squares become roots of means, the other sums means.
+/// Converts sums of squares to root mean squares, other sums to means.
 void finish(Verification& v, double count) {
   for (auto* sums : {&v.crps, &v.coverage})
     for (double& x : *sums) x /= count;
@@ -63,7 +63,7 @@ Verification empty(const std::string& name, std::int64_t leads) {
 
 Verification verify_normal(const std::string& name, const Matrix& truth, const Matrix& mean, const Matrix& deviation,
                            const std::vector<double>& scale) {
-  constexpr double edge = 1.6448536269514722;  // of the central 90 % of a normal distribution, in deviations
+  constexpr double edge = 1.6448536269514722;  // of the central 90 % of a normal distribution, in standard deviations
   Verification out = empty(name, deviation.rows);
   for (std::int64_t i = 0; i < truth.rows; ++i)
     for (std::int64_t j = 0; j < truth.cols; ++j) {

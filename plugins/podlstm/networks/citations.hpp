@@ -5,13 +5,13 @@
 
 namespace cambium::podlstm {
 
-/// Works that a decomposition rests on.
+/// Publications used by a decomposition.
 std::vector<Citation> pod_citations(bool randomized);
-/// Works that forecasts and searches rest on.
+/// Publications used by forecasts and searches.
 std::vector<Citation> forecast_citations();
-/// Of the linear inverse model, and of the scores of its ensemble.
+/// Publications of the linear inverse model, and of the scores of its ensemble.
 std::vector<Citation> inverse_model_citations(bool ensemble);
-/// Works that a recurrent network of the search space rests on.
+/// Publications used by a recurrent network of the search space.
 std::vector<Citation> network_citations(bool gru);
 
 }  // namespace cambium::podlstm

@@ -29,7 +29,7 @@ Graph graph_of(const GenomeSpace& space, const Genome& genome, int features) {
   space.require(genome);
   Graph graph;
   graph.features = features;
-  std::vector<int> outputs = {0};  // of the layers so far; a layer that does nothing gives its input again
+  std::vector<int> outputs = {0};  // of the layers so far; an identity layer returns its input
   std::size_t decision = 0;
   for (int layer = 0; layer < space.layers; ++layer) {
     int value = outputs.back();

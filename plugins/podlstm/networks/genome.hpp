@@ -7,8 +7,8 @@
 namespace cambium::podlstm {
 
 /// An architecture of the SC20 search space: for each of five layers the choice of its variable node, then one bit for
-/// each of its skip connections, from the older value to the layer's own input: l1 s1, l2 s2 s2', ..., l5 s5 s5'. 14
-/// decisions.
+/// each of its skip connections, from the older value and then from the layer's own input: l1 s1, l2 s2 s2', ..., l5 s5
+/// s5'. 14 decisions.
 using Genome = std::vector<int>;
 
 /// The space: widths of the variable node (0: identity) and the layers.
@@ -18,11 +18,11 @@ struct GenomeSpace {
 
   static int skips(int layer) { return layer == 0 ? 1 : 2; }
   int decisions() const { return 3 * layers - 1; }
-  /// Choices of decision d.
+  /// Number of choices of decision d.
   int choices(int d) const { return is_node(d) ? static_cast<int>(widths.size()) : 2; }
-  /// True when decision d chooses a node, not a skip.
+  /// True if decision d chooses a node, not a skip.
   bool is_node(int d) const { return d == 0 || (d >= 2 && (d - 2) % 3 == 0); }
-  /// Number of genomes, exact while it fits: 7^5 2^9 = 8,605,184.
+  /// Number of genomes, exact up to the integer range: 7^5 2^9 = 8,605,184.
   std::int64_t size() const;
   /// InputError for a genome of the wrong length or a choice out of range.
   void require(const Genome& genome) const;
@@ -30,27 +30,27 @@ struct GenomeSpace {
 
 enum class Cell { lstm, gru };
 
-/// One computation of a network. Values are numbered: 0 is the input, k + 1 is what node k gives.
+/// One operation of a network. Values are numbered: 0 is the input, k + 1 is the output of node k.
 struct GraphNode {
   enum class Kind { recurrent, merge } kind = Kind::recurrent;
   int width = 0;  ///< of its value
-  int input = 0;  ///< value that a recurrent node reads, or that a merge starts from
+  int input = 0;  ///< value that is the input of a recurrent node, or the first one of a merge
   struct Skip {
     int value = 0;
-    bool projected = false;  ///< by a dense layer, where widths differ
+    bool projected = false;  ///< by a dense layer, if widths differ
   };
   std::vector<Skip> skips;  ///< of a merge: relu(input + sum of skips); at least one
 };
 
-/// Function of a genome, with identity nodes and merges without a skip gone. Genomes with equal graphs are the same
-/// network.
+/// Computational graph of a genome, without identity nodes and merges that have no skip. Genomes with equal graphs
+/// define the same network.
 struct Graph {
   int features = 0;  ///< width of the input
   std::vector<GraphNode> nodes;
-  int output = 0;  ///< value that the head reads
+  int output = 0;  ///< input of the head
 
   int width_of(int value) const { return value == 0 ? features : nodes[value - 1].width; }
-  /// Text that is equal for function-equal genomes and for no others: skips of a merge in rising order.
+  /// Text that is equal only for function-equal genomes: skips of a merge in ascending order.
   std::string canonical() const;
 };
 

@@ -6,8 +6,8 @@
 
 namespace cambium::podlstm {
 
-// Arrays of h wh hold reset, update and candidate side by side, as the gates do. The bias has 4 parts: three added with
-// x, and the candidate's own bh behind them.
+// Arrays of h wh have reset, update and candidate in the same order as the gates. The bias has 4 parts: three added
+// with x, followed by the candidate's own bh.
 
 void gru_forward(const SequenceShape& s, const CellWeights& w, const float* x, float* h, GruTrace& trace) {
   const std::int64_t n = s.width, rows = s.rows(), block = s.batch * n;

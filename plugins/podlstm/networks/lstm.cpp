@@ -8,7 +8,7 @@ namespace cambium::podlstm {
 
 namespace {
 
-/// Gates of one time step in place, and the new states.
+/// Computes the gates of one time step in place, and the new states.
 void step_forward(std::int64_t batch, std::int64_t n, float* gates, const float* c_before, float* c, float* tc,
                   float* h) {
   for (std::int64_t b = 0; b < batch; ++b) {
@@ -30,7 +30,7 @@ void step_forward(std::int64_t batch, std::int64_t n, float* gates, const float*
   }
 }
 
-/// Gradients of the gates before their functions, in place of the gates; dc carries on to the step before.
+/// Replaces the gates by the gradients before their activations; dc is passed on to the previous step.
 void step_backward(std::int64_t batch, std::int64_t n, float* gates, const float* c_before, const float* tc,
                    const float* dh, float* dc) {
   using P = FloatPack;

@@ -15,7 +15,7 @@ CAMBIUM_FN FloatPack sigmoid(FloatPack x) {
   return fma(half, tanh(half * x), half);
 }
 
-/// A full pack of memory.
+/// Loads and stores full packs.
 struct FullLanes {
   CAMBIUM_FN FloatPack load(const float* p) const { return FloatPack::load(p); }
   CAMBIUM_FN void store(FloatPack x, float* p) const { x.store(p); }

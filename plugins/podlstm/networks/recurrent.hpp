@@ -14,15 +14,13 @@ struct SequenceShape {
 /// Weights of a long short-term memory (Hochreiter and Schmidhuber 1997, with forget gates): gates in the order input,
 /// forget, candidate, output; wx (in, 4 width), wh (width, 4 width), b (4 width):
 ///   i, f, o = sigmoid, g = tanh of x wx + h wh + b;  c' = f c + i g;  h' = o tanh(c').
-/// A gated recurrent unit (Cho et al. 2014, reset after the product): gates reset, update, candidate, 3 instead of 4,
-/// and
-///   r, z = sigmoid(x wx + h wh + b), n = tanh(x wx + b + r (h wh + bh)), h' = (1 - z) n + z h,  with bh (width) behind
-///   b.
+/// A gated recurrent unit (Cho et al. 2014, reset after the product): gates reset, update, candidate, 3 not 4, and
+///   r, z = sigmoid(x wx + h wh + b), n = tanh(x wx + b + r (h wh + bh)), h' = (1 - z) n + z h;  bh (width) follows b.
 struct CellWeights {
   const float *wx, *wh, *b;
 };
 struct CellGradients {
-  float *wx, *wh, *b;  ///< added to
+  float *wx, *wh, *b;  ///< accumulated
 };
 
 /// Values of the forward pass that the backward pass needs.
@@ -35,8 +33,8 @@ struct GruTrace {
 
 /// h (rows, width) from x (rows, in); states start at zero.
 void lstm_forward(const SequenceShape& s, const CellWeights& w, const float* x, float* h, LstmTrace& trace);
-/// Back-propagation through time: dh (rows, width) is the gradient with respect to h and is overwritten; dx is added
-/// to, unless it is null.
+/// Back-propagation through time: dh (rows, width) is the gradient with respect to h and is overwritten; dx, unless
+/// null, is accumulated.
 void lstm_backward(const SequenceShape& s, const CellWeights& w, const float* x, const float* h, LstmTrace& trace,
                    float* dh, float* dx, const CellGradients& out);
 

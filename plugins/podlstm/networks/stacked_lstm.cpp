@@ -111,7 +111,7 @@ void StackedLstm::initialise(std::span<const TensorRef> weights, std::uint64_t s
     float* w = static_cast<float*>(weights[k].data);
     const std::int64_t n = weights[k].elements();
     std::fill_n(w, n, 0.0f);
-    if (!info.decay) {  // the forget gate starts open
+    if (!info.decay) {  // the forget gate is initially open
       if (params_.cell == Cell::lstm && info.name.ends_with(".b") && k >= 2 && parameters_[k - 1].name.ends_with(".wh"))
         std::fill_n(w + n / 4, n / 4, 1.0f);
       continue;

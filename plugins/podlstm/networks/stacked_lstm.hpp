@@ -9,11 +9,11 @@ namespace cambium::podlstm {
 
 enum class Head { recurrent, dense };
 
-/// A network of the search space of Maulik et al. (SC20): recurrent layers in a row, skip connections added to their
-/// outputs, and a head. Samples have the fields "window" (past, features) and "target" (future, modes), float32. Loss:
-/// mean square over the outputs of a sample. Host memory, float32, one thread per call.
+/// A network of the search space of Maulik et al. (SC20): stacked recurrent layers with additive skip connections, and
+/// a head. Samples have the fields "window" (past, features) and "target" (future, modes), float32. Loss: mean squared
+/// error over the outputs of a sample. Host memory, float32, one thread per call.
 ///
-/// The head of the paper is one more recurrent layer whose width is the number of modes: its output at lead h has seen
+/// The head of the paper is another recurrent layer whose width is the number of modes: its output at lead h depends on
 /// the first h inputs only. The dense head is linear in the outputs of the last layer at all times.
 class StackedLstm : public train::Network {
  public:
@@ -28,7 +28,7 @@ class StackedLstm : public train::Network {
 
   void fit_statistics(train::Dataset& training, Context&) override;
   std::vector<train::ParameterInfo> parameters() const override { return parameters_; }
-  std::vector<int> modules() const override;  ///< nodes that have weights, and the head
+  std::vector<int> modules() const override;  ///< nodes with weights, and the head
   DType dtype() const override { return DType::f32; }
   void initialise(std::span<const TensorRef> weights, std::uint64_t seed) override;
   std::vector<train::TermInfo> terms() const override { return {{"mse", "", train::TermInfo::Report::mean}}; }
@@ -73,7 +73,7 @@ class StackedLstm : public train::Network {
   std::vector<int> first_parameter_;  ///< of every node, the head's last
   std::vector<int> module_;           ///< of every node, the head's last; -1 for nodes without weights
 
-  // For the batch at hand: values by number, then the head's; time-major.
+  // For the current batch: values by index, then those of the head; time-major.
   std::vector<std::vector<float>> values_, slopes_;
   std::vector<LstmTrace> lstm_;
   std::vector<GruTrace> gru_;

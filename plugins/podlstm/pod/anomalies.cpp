@@ -1,4 +1,4 @@
-// What is taken off a field before its modes are computed: climatology of the year, trend, standard deviation.
+// Background of a field before the decomposition: climatology of the year, trend, standard deviation.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -72,7 +72,7 @@ void Field::take_off(const AnomalyKeys& keys) {
   solver_ = least_squares(std::move(seen), std::move(unit));
 }
 
-/// Mean, climatology, trend and norm of a block; its values become anomalies about the mean still in them.
+/// Fits mean, climatology, trend and norm of a block; its values become anomalies that still include the mean.
 void Field::fit_background(CellBlock& block) const {
   const std::int64_t n = block.size();
   const auto cells = static_cast<std::size_t>(n);
@@ -100,7 +100,7 @@ void Field::fit_background(CellBlock& block) const {
     for (std::int64_t i = 0; i < n; ++i) block.norm[i] += std::pow(block.values[t * n + i] - block.mean[i], 2);
   for (std::size_t i = 0; i < cells; ++i) {
     block.norm[i] = std::sqrt(block.norm[i] / static_cast<double>(training_));
-    if (!(block.norm[i] > 1e-12 * std::abs(block.mean[i]))) block.norm[i] = 1.0;  // a cell that never changes
+    if (!(block.norm[i] > 1e-12 * std::abs(block.mean[i]))) block.norm[i] = 1.0;  // a constant cell
   }
   for (std::int64_t t = 0; t < snapshots(); ++t)
     for (std::size_t i = 0; i < cells; ++i) {

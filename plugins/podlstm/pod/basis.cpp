@@ -12,7 +12,7 @@ namespace cambium::podlstm {
 
 namespace {
 
-/// Sums of one pass over all cells of all ranks.
+/// Sums of one pass over the cells of all ranks.
 struct Sums {
   std::vector<double> squared;  ///< by snapshot
   double weight = 0.0;
@@ -44,7 +44,7 @@ Pairs leading(Eigen eigen, std::int64_t modes) {
   return out;
 }
 
-/// Method of snapshots: one pass adds up the small Gram matrix.
+/// Method of snapshots: one pass accumulates the small Gram matrix.
 Pairs by_snapshots(Field& field, const BasisOptions& options, Sums& sums, const Comm& comm) {
   const std::int64_t n = field.training();
   Matrix gram(n, n);
@@ -73,7 +73,7 @@ Matrix apply_gram(Field& field, const Matrix& z, Sums* sums, const Comm& comm) {
   return out;
 }
 
-/// Largest |C v - theta v| / theta of the wanted Ritz pairs v = Z y.
+/// Largest |C v - theta v| / theta of the requested Ritz pairs v = Z y.
 double ritz_residual(const Matrix& cz, const Matrix& z, const Eigen& small, std::int64_t modes) {
   const Matrix cv = product(cz, small.vectors), v = product(z, small.vectors);
   double worst = 0.0;
@@ -86,7 +86,7 @@ double ritz_residual(const Matrix& cz, const Matrix& z, const Eigen& small, std:
   return worst;
 }
 
-/// Randomized subspace iteration (Halko, Martinsson and Tropp 2011, section 4.5) on C, with Rayleigh and Ritz' step in
+/// Randomized subspace iteration (Halko, Martinsson and Tropp 2011, section 4.5) on C, with a Rayleigh-Ritz step in
 /// each pass.
 Pairs by_random_subspace(Field& field, const BasisOptions& options, Sums& sums, Context& context, bool& converged) {
   const std::int64_t n = field.training(), p = std::min(n, options.modes + options.oversampling);
@@ -131,7 +131,7 @@ void require_energy(const Pairs& pairs, const std::vector<double>& squared, std:
     }
 }
 
-/// The larger of the extreme coefficients of each mode is positive.
+/// Makes the extreme coefficient of largest magnitude positive in each mode.
 void fix_signs(Matrix& vectors) {
   for (std::int64_t k = 0; k < vectors.cols; ++k) {
     double extreme = 0.0;
@@ -142,7 +142,7 @@ void fix_signs(Matrix& vectors) {
   }
 }
 
-/// Rows of all cells from blocks of cells.
+/// Concatenates rows of blocks of cells.
 Matrix side_by_side(const std::vector<std::vector<double>>& blocks, std::int64_t rows, std::int64_t cells) {
   Matrix out(rows, cells);
   std::int64_t from = 0;
@@ -155,7 +155,7 @@ Matrix side_by_side(const std::vector<std::vector<double>>& blocks, std::int64_t
   return out;
 }
 
-/// Modes of this rank's cells, still to be made exactly orthonormal: psi = S v / sigma, weighted by sqrt(w).
+/// Modes of this rank's cells, before the final orthonormalisation: psi = S v / sigma, weighted by sqrt(w).
 void fill_modes(Field& field, const Pairs& pairs, Basis& basis, std::vector<double>& root_weight) {
   const std::int64_t r = pairs.vectors.cols, n = field.training(), all = field.snapshots();
   std::vector<std::vector<double>> parts, years;
@@ -190,7 +190,8 @@ Matrix gram_of_modes(const Basis& basis, const Comm& comm) {
   return gram;
 }
 
-/// Removes what rounding left between the modes: with L L^T their Gram matrix, psi and a become L^-1 psi and L^-1 a.
+/// Removes rounding errors of orthonormality: with L L^T the Gram matrix of the modes, psi and a become L^-1 psi and
+/// L^-1 a.
 void orthonormalise(Basis& basis, const Comm& comm) {
   const Matrix lower = cholesky(gram_of_modes(basis, comm));
   solve_lower(lower, basis.modes.a.data(), basis.modes.cols);
@@ -206,7 +207,7 @@ void orthonormalise(Basis& basis, const Comm& comm) {
       basis.orthonormality = std::max(basis.orthonormality, std::abs(gram(i, j) - (i == j ? 1.0 : 0.0)));
 }
 
-/// Physical modes and what they leave of each cell's variance.
+/// Modes in physical units and the residual variance of each cell.
 void finish(Basis& basis, const std::vector<double>& root_weight, std::int64_t training) {
   for (std::int64_t i = 0; i < basis.modes.cols; ++i) {
     const double root = root_weight[i], inverse = root > 1e-12 ? 1.0 / root : 0.0;

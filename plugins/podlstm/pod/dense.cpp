@@ -7,7 +7,7 @@
 #include "core/base/error.hpp"
 #include "core/numerics/gemm.hpp"
 
-// The Fortran symbols are the same in every BLAS and LAPACK. A row-major matrix is its transpose to them.
+// The Fortran symbols are the same in every BLAS and LAPACK, which see a row-major matrix as its transpose.
 extern "C" {
 void dsyevd_(const char*, const char*, const int*, double*, const int*, double*, double*, const int*, int*, const int*,
              int*);
@@ -81,7 +81,7 @@ Eigen symmetric_eigen(Matrix a) {
   most_integers = narrow(std::ssize(integers));
   dsyevd_("V", "U", &n, a.a.data(), &n, values.data(), work.data(), &most, integers.data(), &most_integers, &info);
   require(info, "dsyevd");
-  Eigen out{std::move(values), Matrix(n, n)};  // vectors came as rows, in rising order
+  Eigen out{std::move(values), Matrix(n, n)};  // vectors are rows, in ascending order
   std::reverse(out.values.begin(), out.values.end());
   for (int k = 0; k < n; ++k)
     for (int i = 0; i < n; ++i) out.vectors(i, k) = a(n - 1 - k, i);
@@ -102,7 +102,7 @@ GeneralEigen general_eigen(Matrix a) {
   out.vectors.resize(size * size);
   for (std::size_t k = 0; k < size; ++k) {
     out.values.emplace_back(re[k], im[k]);
-    // A conjugate pair has its real parts in one column, its imaginary parts in the next.
+    // A conjugate pair has its real part in one column, its imaginary part in the next.
     const std::size_t real = im[k] < 0.0 ? k - 1 : k;
     const double sign = im[k] == 0.0 ? 0.0 : im[k] < 0.0 ? -1.0 : 1.0;
     for (std::size_t i = 0; i < size; ++i)
@@ -176,7 +176,7 @@ Matrix cholesky(Matrix a) {
 }
 
 void solve_lower(const Matrix& lower, double* b, std::int64_t columns) {
-  // Row-major L X = B is X^T L^T = B^T to LAPACK, whose upper triangle is our lower one.
+  // LAPACK sees the row-major L X = B as X^T L^T = B^T, with our lower triangle as its upper one.
   const int n = narrow(lower.rows), m = narrow(columns);
   const double one = 1.0;
   if (m > 0) dtrsm_("R", "U", "N", "N", &m, &n, &one, lower.a.data(), &n, b, &m);

@@ -21,8 +21,8 @@ struct Matrix {
 
 enum class Op { none, transposed };
 
-/// C = op(A) op(B) + beta C for row-major arrays with row lengths ld*; op(A) is m x k, op(B) is k x n. host_gemm() of
-/// core/numerics: BLAS, a part of C on each thread of the host.
+/// C = op(A) op(B) + beta C for row-major arrays with row lengths ld*; op(A) is m x k, op(B) is k x n. Uses host_gemm()
+/// of core/numerics: BLAS, with a part of C on each host thread.
 void multiply(Op op_a, Op op_b, std::int64_t m, std::int64_t n, std::int64_t k, const double* a, std::int64_t lda,
               const double* b, std::int64_t ldb, double beta, double* c, std::int64_t ldc);
 void multiply(Op op_a, Op op_b, std::int64_t m, std::int64_t n, std::int64_t k, const float* a, std::int64_t lda,
@@ -31,7 +31,7 @@ void multiply(Op op_a, Op op_b, std::int64_t m, std::int64_t n, std::int64_t k, 
 /// op(A) op(B).
 Matrix product(const Matrix& a, const Matrix& b, Op op_a = Op::none, Op op_b = Op::none);
 
-/// Eigenvalues of a symmetric matrix in falling order and the eigenvectors as columns (LAPACK dsyevd).
+/// Eigenvalues of a symmetric matrix in descending order and the eigenvectors as columns (LAPACK dsyevd).
 struct Eigen {
   std::vector<double> values;
   Matrix vectors;
@@ -43,19 +43,19 @@ struct GeneralEigen {
   using Complex = std::complex<double>;
   std::vector<Complex> values, vectors, inverse;
   std::int64_t size() const { return std::ssize(values); }
-  /// V diag(f(values)) V^-1, real where f of conjugates are conjugates.
+  /// V diag(f(values)) V^-1, real if f maps conjugates to conjugates.
   Matrix of(const std::function<Complex(Complex)>& f) const;
 };
-/// NumericalError when the eigenvectors are linearly dependent.
+/// NumericalError if the eigenvectors are linearly dependent.
 GeneralEigen general_eigen(Matrix a);
 
-/// X of A X = B for a symmetric positive definite A (dposv). NumericalError when A is none.
+/// Solves A X = B for a symmetric positive definite A (dposv). NumericalError if A is not.
 Matrix solve_positive(Matrix a, Matrix b);
 
-/// X of least |A X - B|, of least norm where A lacks rank (dgelsd).
+/// The X that minimises |A X - B|, of minimum norm if A is rank deficient (dgelsd).
 Matrix least_squares(Matrix a, Matrix b);
 
-/// The lower triangle L of A = L L^T (dpotrf). NumericalError when A is not positive definite.
+/// The lower triangle L of A = L L^T (dpotrf). NumericalError if A is not positive definite.
 Matrix cholesky(Matrix a);
 
 /// L^-1 B for a lower triangle, in place (dtrsm).

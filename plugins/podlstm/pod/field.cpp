@@ -174,15 +174,15 @@ void Field::read_mask() {
 
 namespace {
 
-/// A number that many cells share and that lies far from all others.
+/// A value shared by many cells and far from all others.
 struct LoneValue {
   double value = 0.0;
   std::int64_t cells = 0;
   double low = 0.0, high = 0.0;  ///< of the others
 };
 
-/// Whether the lowest or the highest of these numbers stands apart: by more than the width of all others, in two cells
-/// or more. The others are at least two numbers.
+/// Detects a lowest or highest value that is separated from the others by more than their range, in two cells or more.
+/// There must be at least two other values.
 std::optional<LoneValue> lone_value(std::vector<double> x) {
   std::sort(x.begin(), x.end());
   if (x.size() < 4) return {};
@@ -218,7 +218,7 @@ void Field::doubt_fill() const {
 
 void Field::make_tiles(std::int64_t most_cells) {
   const auto shape = spatial_shape();
-  // Axis k is cut; those before it are walked one by one, those after it are whole.
+  // Axis k is split; those before it are traversed one by one, those after it are complete.
   std::size_t k = shape.size() - 1;
   std::int64_t below = 1, before = 1;
   while (k > 0 && below * shape[k] <= most_cells) below *= shape[k--];
@@ -259,7 +259,7 @@ bool Field::accept(double* column, std::int64_t stride, std::int64_t cell) const
     const double x = column[t * stride];
     if (!std::isfinite(x)) {
       if (++absent; first < 0) first = t;
-    } else if (t < training_) {  // later years must not reach what is trained on
+    } else if (t < training_) {  // later years must not leak into training data
       sum += x, ++seen;
     }
   }
@@ -303,7 +303,7 @@ bool Field::cuts_chunks_of_files() const {
   return false;
 }
 
-/// Once through the files, in pieces of whole chunks; half of the buffer for a piece, half for its rows in order.
+/// One pass over the files, in pieces of entire chunks; half of the buffer for a piece, half for its rows in order.
 void Field::copy_tiles() {
   std::vector<std::int64_t> first;
   std::int64_t largest = 0;
@@ -359,7 +359,7 @@ CellBlock Field::read(std::size_t number) {
       block.cells.push_back(cell);
     }
   }
-  double* out = block.values.data();  // in place: what is written lies before what is read
+  double* out = block.values.data();  // in place: the write position is below the read position
   for (std::int64_t t = 0; t < snapshots(); ++t)
     for (std::int64_t i : columns) *out++ = block.values[t * tile.cells + i];
   block.values.resize(out - block.values.data());

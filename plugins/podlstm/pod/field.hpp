@@ -16,7 +16,7 @@ namespace cambium::podlstm {
 enum class Missing { refuse, land, drop, fill };
 enum class AreaWeights { none, cos_latitude };
 
-/// A field in the files of a deck.
+/// A field in files, as configured in the deck.
 struct FieldParams {
   struct Mask {
     std::string file, array;
@@ -32,8 +32,8 @@ struct FieldParams {
   static void describe(deck::Describe<FieldParams>& d);
 };
 
-/// What is taken off a field before its modes are computed: q = mean + year + trend + norm * anomaly, by least squares
-/// in every cell.
+/// Background subtracted from a field before the decomposition: q = mean + year + trend + norm * anomaly, by least
+/// squares in every cell.
 struct AnomalyKeys {
   int harmonics = 0;                ///< of the year
   std::vector<std::int64_t> years;  ///< first and last year of the climatology; empty: the training snapshots
@@ -41,26 +41,25 @@ struct AnomalyKeys {
   static void describe(deck::Describe<AnomalyKeys>& d);
 };
 
-/// Snapshots of some cells: `values` is (snapshots, cells) row-major and holds sqrt(w) (q - mean), with the mean over
-/// the training snapshots and the cell's weight w; or sqrt(w) times the anomaly.
+/// Snapshots of some cells: `values` is (snapshots, cells) row-major, equal to sqrt(w) (q - mean), with the mean over
+/// the training snapshots and the cell's weight w; or to sqrt(w) times the anomaly.
 struct CellBlock {
-  std::vector<std::int64_t> cells;  ///< flattened indices, rising
+  std::vector<std::int64_t> cells;  ///< flattened indices, ascending
   std::vector<double> mean, root_weight;
-  std::vector<double> norm, trend;  ///< by cell; empty where the anomalies have none. trend: per day
-  std::vector<double> year;         ///< (2 harmonics, cells): cosines and sines in turn
+  std::vector<double> norm, trend;  ///< by cell; empty if the anomalies have none. trend: per day
+  std::vector<double> year;         ///< (2 harmonics, cells): cosines and sines alternate
   std::vector<double> values;
   std::int64_t size() const { return std::ssize(cells); }
 };
 
-/// A field over time whose cells are dealt out to the ranks and read in blocks that fit a buffer.
+/// A field over time with cells distributed over ranks and read in blocks that fit into a buffer.
 class Field {
  public:
-  /// Collective. Reads the times and the mask. InputError: files that do not follow one another, times that do not
-  /// rise.
+  /// Collective. Reads the times and the mask. InputError: files that are not consecutive, times that do not increase.
   Field(const FieldParams& params, AreaWeights weights, std::optional<std::int64_t> training, double buffer_bytes,
         Context& context);
 
-  /// Before anything is read. KeyError for years without snapshots, or too few to fit.
+  /// Call before any data are read. KeyError for years without snapshots, or too few to fit.
   void take_off(const AnomalyKeys& keys);
   const AnomalyKeys& anomalies() const { return anomalies_; }
   double day(std::int64_t snapshot) const { return times_[static_cast<std::size_t>(snapshot)] * time_unit_.days(); }
@@ -69,23 +68,24 @@ class Field {
 
   std::int64_t snapshots() const { return std::ssize(times_); }
   std::int64_t training() const { return training_; }
-  std::int64_t cells() const { return cells_; }  ///< of the whole array, land included
+  std::int64_t cells() const { return cells_; }  ///< of the full array, including land
   const std::vector<double>& times() const { return times_; }
   const io::cf::TimeUnit& time_unit() const { return time_unit_; }  ///< of times(), since a date of the first file
   const io::cf::Field& first_file() const { return files_.front(); }
   std::vector<std::int64_t> spatial_shape() const;
   const std::string& array() const { return params_.array; }
 
-  /// Collective: calls `action` for this rank's blocks in order. What fits the buffer as a whole is read once and kept.
-  /// Else, where blocks would cut chunks of the files, this rank's cells are copied to the run's folder in the order of
-  /// the blocks, each chunk being read once.
-  /// InputError, on every rank, for a number that is missing where none may be.
+  /// Collective: calls `action` for this rank's blocks in order. If they fit into the buffer, they are read once and
+  /// kept. Otherwise, if blocks would split chunks of the files, this rank's cells are copied to the run directory in
+  /// the order of the blocks, and each chunk is read once.
+  /// InputError, on every rank, for a missing value that is not allowed.
   void for_each_block(const std::function<void(const CellBlock&)>& action);
 
-  /// Collective. For `cambium check`: reads the field through, as a run does; InputError for what a run would refuse.
-  /// The first snapshot alone where that would take more than `most_bytes` on a rank; then it is false.
+  /// Collective. For `cambium check`: reads the field completely, as a run does; InputError for anything that a run
+  /// would refuse. Reads only the first snapshot, and returns false, if a rank would have to read more than
+  /// `most_bytes`.
   bool look_through(double most_bytes);
-  /// InputError when no cell of all ranks is left.
+  /// InputError if no cell of all ranks is left.
   void require_cells(std::int64_t cells) const;
 
   std::int64_t bytes_read() const { return bytes_read_; }        ///< by this rank so far
@@ -101,7 +101,7 @@ class Field {
   void open_files();
   void require_rising_times() const;
   void read_mask();
-  /// Warns of a number of the first snapshot that may be a fill value no attribute names.
+  /// Warns of a value of the first snapshot that may be a fill value without an attribute.
   void doubt_fill() const;
   void require_latitudes() const;
   void look_at_first_snapshot();
@@ -110,12 +110,12 @@ class Field {
   void copy_tiles();
   void read_values(std::size_t tile, double* out);
   CellBlock read(std::size_t tile);
-  /// False when the cell is left out; fills holes where the deck says so, by what the training snapshots say alone.
+  /// False if the cell is omitted; fills gaps if requested by the deck, using the training snapshots only.
   bool accept(double* column, std::int64_t stride, std::int64_t cell) const;
   void normalise(CellBlock& block) const;
   void fit_background(CellBlock& block) const;
   std::string place(std::int64_t cell) const;
-  /// The first snapshot without a single number in a block of the whole field; none of a part.
+  /// The first snapshot without any valid value in a block of the full field; none for a part.
   std::optional<std::int64_t> empty_snapshot(const double* block, std::int64_t cells) const;
 
   FieldParams params_;
@@ -131,7 +131,7 @@ class Field {
   double trend_from_ = 0.0;
   std::vector<Tile> tiles_;
   std::vector<CellBlock> kept_;
-  std::unique_ptr<TileCopy> copy_;  ///< where blocks cut chunks
+  std::unique_ptr<TileCopy> copy_;  ///< if blocks split chunks
   bool keep_ = false, copies_ = false;
   std::int64_t cells_ = 0, training_ = 0, bytes_read_ = 0, largest_block_ = 0;
   int passes_ = 0;

@@ -12,7 +12,7 @@ namespace cambium::podlstm {
 
 namespace {
 
-/// Values of all ranks' cells on rank 0, spread over the whole array with NaN where no cell is.
+/// Gathers values of all ranks' cells on rank 0, scattered into the full array with NaN elsewhere.
 std::vector<double> spread(const std::vector<std::int64_t>& index, const double* values, std::int64_t cells,
                            const Comm& comm) {
   std::vector<double> out(comm.root() ? static_cast<std::size_t>(cells) : 0, std::numeric_limits<double>::quiet_NaN());
@@ -57,7 +57,7 @@ void fill_attributes(io::File& file, const Field& field, const Basis& basis, con
   file.set_attribute("axes", axes);
 }
 
-/// Small arrays that every rank holds.
+/// Small arrays that are replicated on every rank.
 void fill_series(io::File& file, const Field& field, const Basis& basis) {
   const auto modes = std::ssize(basis.energy);
   const std::string unit = field.anomalies().standardise ? "" : field.first_file().unit();
@@ -128,7 +128,7 @@ void write_map(io::File& file, const std::string& name, const std::vector<double
   array.set_attribute("_FillValue", std::numeric_limits<double>::quiet_NaN());
 }
 
-/// Maps (rows, axes...), row after row through rank 0.
+/// Writes maps (rows, axes...) row by row through rank 0.
 void write_maps(std::optional<io::File>& file, const std::string& name, const Matrix& rows, const Basis& basis,
                 const Field& field, const std::string& long_name, const Comm& comm) {
   io::on_root(comm, [&] {

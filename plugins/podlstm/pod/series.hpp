@@ -11,8 +11,8 @@
 
 namespace cambium::podlstm {
 
-/// Where coefficients over time stand: in one array (the file that the stage `pod` writes), or in one array each for
-/// training and test years.
+/// Arrays with the coefficients over time: a single one (the file of the stage `pod`), or one each for training and
+/// test years.
 struct SeriesParams {
   std::string file, coefficients = "coefficients", train, test, time = "time";
   std::optional<std::int64_t> training;
@@ -24,7 +24,7 @@ struct SeriesParams {
 void write_matrix(io::Group& group, const std::string& name, const Matrix& a);
 Matrix read_matrix(const io::Group& group, const std::string& name);
 
-/// A stretch of the coefficients: one row per time, with its day.
+/// A section of the coefficients: one row per time, with its day.
 struct Stretch {
   Matrix a;  ///< (times, modes)
   std::vector<double> days;
@@ -32,25 +32,25 @@ struct Stretch {
 };
 
 struct Series {
-  Stretch train, test;           ///< windows never reach from one into the other
+  Stretch train, test;           ///< windows do not extend from one into the other
   std::string unit;              ///< of the coefficients
-  io::cf::TimeUnit time_unit;    ///< of the file; days count from its date
-  double weight = 0.0;           ///< sum of area weights over cells; 0 where unknown
-  std::vector<double> left_out;  ///< of each test time: weighted sum of squares that the modes leave out; may be empty
+  io::cf::TimeUnit time_unit;    ///< of the file; days are relative to its date
+  double weight = 0.0;           ///< sum of area weights over cells; 0 if unknown
+  std::vector<double> left_out;  ///< of each test time: weighted sum of squares of the truncation error; may be empty
   std::int64_t modes() const { return train.a.cols; }
-  double spacing() const;  ///< days between two times, the median; 0 of a single time
-  /// The last `n` times, of training and test years together.
+  double spacing() const;  ///< median number of days between two times; 0 for a single time
+  /// The last `n` times of training and test years together.
   Stretch last(std::int64_t n) const;
-  /// Days of the next `n` times: by months of the calendar where the last ones are of that kind, else by spacing().
+  /// Days of the next `n` times: calendar months if the last ones are monthly, else by spacing().
   std::vector<double> next_days(std::int64_t n) const;
 };
 
-/// Collective: rank 0 reads, all have it. InputError: arrays missing, NaN, times that do not increase.
+/// Collective: rank 0 reads and broadcasts. InputError: missing arrays, NaN, times that do not increase.
 Series read_series(const SeriesParams& params, const Comm& comm);
 
-/// Warning where a cycle of `period` days has less than two times of the series; else empty.
+/// Warning if a cycle of `period` days has less than two times of the series; else empty.
 std::string coarse_times(const Series& series, double period);
-/// Warning where the time between two neighbours is more than one and a half times the usual one; else empty.
+/// Warning if an interval between neighbouring times is more than one and a half times the usual one; else empty.
 std::string uneven_times(const Series& series);
 
 }  // namespace cambium::podlstm

@@ -20,8 +20,8 @@ std::int64_t product_of(std::span<const std::int64_t> numbers) {
   return std::accumulate(numbers.begin(), numbers.end(), std::int64_t{1}, std::multiplies<>());
 }
 
-/// Calls action(start, count) for the boxes of `extent` (whole multiples of a chunk, but the last along an axis) that
-/// make up start..start+count-1; the last axis changes fastest.
+/// Calls action(start, count) for the boxes of `extent` (multiples of a chunk, except the last along an axis) that
+/// cover start..start+count-1; the last axis changes fastest.
 void for_each_box(const ArrayPiece& whole, const std::vector<std::int64_t>& extent,
                   const std::function<void(const ArrayPiece&)>& action) {
   ArrayPiece box = whole;
@@ -50,11 +50,12 @@ std::int64_t ArrayPiece::values() const { return product_of(count); }
 
 std::vector<ArrayPiece> pieces_of(const std::vector<std::int64_t>& shape, const std::vector<std::int64_t>& chunk,
                                   std::int64_t first, std::int64_t last, std::int64_t most) {
-  const std::int64_t row = product_of(std::span(shape).subspan(2));  // cells of one place along the first axis of space
+  const std::int64_t row = product_of(std::span(shape).subspan(2));  // cells per index of the first spatial axis
   ArrayPiece whole{std::vector<std::int64_t>(shape.size(), 0), shape};
   whole.start[1] = first / row;
   whole.count[1] = (last + row - 1) / row - whole.start[1];
-  // As large as they may be, first along the last axes: so come the longest rows. Whole chunks, where one fits.
+  // The largest boxes possible, filled along the last axes first, which gives the longest rows. Entire chunks, if one
+  // fits.
   std::vector<std::int64_t> extent(shape.size(), 1);
   for (std::size_t k = shape.size(); k-- > 0;) extent[k] = std::min(chunk[k], shape[k]);
   for (std::size_t k = 0; product_of(extent) > most && k < shape.size(); ++k)
@@ -92,7 +93,7 @@ TileCopy::TileCopy(const std::string& folder, std::vector<std::int64_t> first, s
 
 TileCopy::~TileCopy() { close(file_); }
 
-/// Values before those of a snapshot of a tile.
+/// Offset of a snapshot of a tile, in values.
 std::int64_t TileCopy::place(std::size_t tile, std::int64_t snapshot) const {
   return (first_[tile] - first_.front()) * snapshots_ + snapshot * (first_[tile + 1] - first_[tile]);
 }
@@ -118,7 +119,7 @@ void TileCopy::write_at(std::int64_t place, const double* values, std::int64_t c
 
 void TileCopy::write(const ArrayPiece& piece, const std::vector<std::int64_t>& shape, std::int64_t from,
                      const double* values) {
-  // Cells that follow one another in the array: along the last axis, and along those before it where it is whole.
+  // Contiguous cells in the array: along the last axis, and along those before it if it is complete.
   const std::size_t rank = shape.size();
   std::size_t k = rank - 1;
   std::int64_t run = piece.count[k];
@@ -137,7 +138,7 @@ void TileCopy::write(const ArrayPiece& piece, const std::vector<std::int64_t>& s
       const std::int64_t end = std::min(flat + run, first_[tile + 1]), n = end - here,
                          width = first_[tile + 1] - first_[tile];
       const double* const source = values + offset + (here - flat);
-      if (n == width) {  // rows of a tile lie one after the other
+      if (n == width) {  // rows of a tile are contiguous
         rows_.resize(static_cast<std::size_t>(times * n));
         for (std::int64_t t = 0; t < times; ++t) std::copy_n(source + t * cells, n, rows_.data() + t * n);
         write_at(place(tile, from), rows_.data(), times * n);

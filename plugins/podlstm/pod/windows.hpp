@@ -7,13 +7,13 @@
 
 namespace cambium::podlstm {
 
-/// `past` times in, the next `future` times out.
+/// `past` input times, followed by `future` output times.
 struct WindowShape {
   std::int64_t past = 8, future = 8;
   std::int64_t length() const { return past + future; }
 };
 
-/// Number of windows in a stretch. InputError when one does not fit.
+/// Number of windows in a stretch. InputError if none fits.
 std::int64_t window_count(const Stretch& s, const WindowShape& shape, const char* name);
 
 /// The `future` rows of windows that start at `starts`, one window per row: (windows, future * modes).
@@ -24,28 +24,27 @@ Matrix inputs(const Matrix& a, const std::vector<std::int64_t>& starts, const Wi
 /// 0, 1, ..., n - 1.
 std::vector<std::int64_t> all_starts(std::int64_t n);
 
-/// Training windows divided for validation. Fitting may look at the first `rows` times, except those from hole_first to
+/// A split of the training windows for validation. Fits may use the first `rows` times, except those from hole_first to
 /// before hole_last.
 struct Split {
   std::vector<std::int64_t> fit, validation;
   std::int64_t rows = 0, hole_first = 0, hole_last = 0;
 };
 
-/// The last `share` of the windows validates; `gap` windows before it are left out, so that with gap >= past + future -
-/// 1 no time is in both. InputError when either side is empty.
+/// Validates on the last fraction `share` of the windows; excludes `gap` windows before it, so that with gap >= past +
+/// future - 1 no time is in both. InputError if either side is empty.
 Split blocked_split(std::int64_t windows, double share, std::int64_t gap, const WindowShape& shape);
 
-/// Every window validates once: `folds` contiguous blocks in turn, `gap` windows on either side of the block left out.
-/// InputError when a block or what is left to fit is empty.
+/// Cross-validation with `folds` contiguous blocks: every window validates once; excludes `gap` windows on either side
+/// of the block. InputError if a block or the rest is empty.
 std::vector<Split> fold_splits(std::int64_t windows, int folds, std::int64_t gap, const WindowShape& shape);
 
-/// A random `share` of the overlapping windows validates, as in the SC20 work: neighbours share times, so validation
-/// sees what was fitted.
+/// Validates on a random fraction `share` of the overlapping windows, as in the SC20 work: neighbours share times, so
+/// validation data leak into the fit.
 Split random_split(std::int64_t windows, double share, std::uint64_t seed, const WindowShape& shape);
 
-/// 1 - SSres / SStot of every output (lead, mode) over windows, and means of it, the same in every unit: an output that
-/// does not change has for SStot what rounding leaves of its square, 1e-12. `variance_weighted` weighs outputs by
-/// SStot.
+/// R2 = 1 - SSres / SStot of every output (lead, mode) over windows, and means of it, independent of the unit: SStot is
+/// at least 1e-12 of the output's sum of squares, its rounding error. `variance_weighted` weighs outputs by SStot.
 struct Score {
   double r2 = 0.0, variance_weighted = 0.0;
   std::vector<double> by_mode, by_lead;

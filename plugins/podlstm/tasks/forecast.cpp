@@ -88,7 +88,7 @@ void ForecastTask::examine(Check& check) {
                     [&] { Ensemble(params_.ensemble, params_.common.shape(), series->modes(), check.context()); });
 }
 
-/// Dimensions that forecasts share: times back and ahead of the last that a forecast sees, and modes.
+/// Common dimensions of forecasts: times before and after the last input time, and modes.
 static void write_forecast_axes(io::File& out, const WindowShape& shape, std::int64_t modes) {
   io::follow_cf(out);
   auto add = [&](const char* name, std::int64_t first, std::int64_t count, const char* meaning) {
@@ -101,7 +101,7 @@ static void write_forecast_axes(io::File& out, const WindowShape& shape, std::in
   add("mode", 1, modes, "number of the mode");
 }
 
-/// Dates where the series has some: days since the date of its unit.
+/// As dates if the series has them: days since the reference date.
 static void write_issued(io::File& out, const std::vector<double>& days, io::cf::TimeUnit unit) {
   const bool dated = unit.has_date();
   unit.seconds = 86400.0;
@@ -139,7 +139,7 @@ void report_table(const std::vector<TableRow>& rows, const Series& series, const
       };
       add("past", past, "past_time", shape.past, "true coefficients that a forecast sees");
       add("truth", truth, "lead", shape.future, "true coefficients");
-      // Without the blanks that set a row of the table in: netCDF takes no name that begins with one.
+      // Strips the indentation of table rows: netCDF does not accept names with a leading blank.
       for (const auto& row : rows)
         if (row.spread.rows > 0)
           add(fmt::format("spread/{}", trim(row.name)), row.spread, "lead", shape.future,
@@ -202,8 +202,8 @@ TableRow ForecastTask::ensemble_row(const Series& series, Context& context) cons
   return row;
 }
 
-/// Into selection.json, before the test years are looked at: what validation chose, and how often this stage has looked
-/// at them, runs before included, also one that --overwrite moved aside.
+/// Writes to selection.json, before the test years are evaluated: the choices by validation, and the number of test
+/// evaluations of this stage, including earlier runs, even one moved aside by --overwrite.
 static void count_test_evaluation(const LinearChoice& linear, const ProbabilisticChoice* probabilistic,
                                   Context& context) {
   namespace fs = std::filesystem;

@@ -6,14 +6,14 @@
 
 namespace cambium::podlstm {
 
-/// What validation chose of the linear methods.
+/// Settings of the linear methods chosen by validation.
 struct LinearChoice {
   double last_ridge = 0.1;
   std::optional<LimChoice> lim;
 };
 
-/// The stage `forecast`: linear baselines, a linear inverse model as an ensemble, and networks that a search has
-/// stored, on the test years, in one table; and forecasts beyond the last date.
+/// The stage `forecast`: linear baselines, a linear inverse model as an ensemble, and stored networks of a search, on
+/// the test years, in one table; and forecasts beyond the last date.
 class ForecastTask : public Task, public Checked {
  public:
   struct Params {
@@ -45,20 +45,19 @@ class ForecastTask : public Task, public Checked {
   std::vector<std::string> files_;
 };
 
-/// For `cambium check`: the series, read, where no earlier stage has to write it first. InputError when windows do not
-/// fit in it, or nothing is left to validate.
-/// `judged`: there must be test years.
+/// For `cambium check`: reads the series, unless an earlier stage has to write it first. InputError if no window fits
+/// in it, or no validation windows remain. `judged`: there must be test years.
 std::optional<Series> look_at_series(const ForecastOptions& options, Check& check, bool judged = true);
 
-/// Chooses by the blocked protocol and says what; no test year is looked at.
+/// Chooses by the blocked protocol and logs the choice, without any test years.
 LinearChoice choose_linear_methods(const ForecastOptions& options, const Series& series, Context& context);
 
-/// The linear forecasts that every network has to beat, one row each.
+/// Linear forecasts as baselines for all networks, one row each.
 std::vector<TableRow> baseline_rows(const ForecastOptions& options, const Series& series, const LinearChoice& choice,
                                     Context& context);
 
 /// Writes scores.csv and forecast.h5 (truth, forecasts of every method by window, lead and mode) into the run directory
-/// on rank 0 and shows the table. Collective.
+/// on rank 0 and logs the table. Collective.
 void report_table(const std::vector<TableRow>& rows, const Series& series, const WindowShape& shape, Context& context);
 
 }  // namespace cambium::podlstm

@@ -1,4 +1,4 @@
-// Forecasts beyond the last date as a CF file: coefficients, and where the modes are at hand fields with their spread.
+// Forecasts beyond the last date as a CF file: coefficients, and, if the modes are available, fields with their spread.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -24,7 +24,7 @@ struct Ahead {
   std::vector<Matrix> members;  ///< the same each
 };
 
-/// Dates where the series has some: days since the date of its unit.
+/// As dates if the series has them: days since the reference date.
 io::Dataset dated(io::Dataset array, io::cf::TimeUnit unit, const std::string& meaning, const char* standard) {
   const bool has_date = unit.has_date();
   unit.seconds = 86400.0;
@@ -77,7 +77,7 @@ void write_members(io::File& out, const Ahead& a, const Series& series, const st
   }
 }
 
-/// Variance of each cell over the members at a lead, and what the modes leave out.
+/// Variance of each cell over the members at a lead, plus the truncation error.
 std::vector<double> spread_of(const PodMaps& maps, const Ahead& a, std::int64_t h) {
   const std::int64_t m = a.modes;
   Matrix covariance(m, m);

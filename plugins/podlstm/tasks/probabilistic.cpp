@@ -59,7 +59,7 @@ std::vector<Matrix> ProbabilisticForecast::members(const Stretch& s, const std::
   return out;
 }
 
-/// The last value of every window at all leads, or its anomaly.
+/// Persistence: the last value of every window at all leads, or its anomaly.
 Matrix ProbabilisticForecast::issued(const Stretch& s, const std::vector<std::int64_t>& starts, bool anomalies) const {
   const Matrix year = model().climatology(s.days);
   const std::int64_t m = s.a.cols;
@@ -121,8 +121,7 @@ TableRow ProbabilisticForecast::test(const std::vector<BoxMean>& indices, std::v
 
 namespace {
 
-/// An index of coefficients, (windows, leads); what belongs to no mode is that of the valid day, or of the day of
-/// issue.
+/// An index from coefficients, (windows, leads); its background is that of the valid day, or of the day of issue.
 Matrix indexed(const BoxMean& index, const Matrix& a, const Stretch& s, const std::vector<std::int64_t>& starts,
                const WindowShape& shape, bool day_of_issue = false) {
   const std::int64_t m = a.cols / shape.future;

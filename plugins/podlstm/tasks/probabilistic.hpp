@@ -18,7 +18,7 @@ struct IndexKeys {
   static void describe(deck::Describe<IndexKeys>& d);
 };
 
-/// All that is chosen before the test years are looked at.
+/// All choices made before the test years are evaluated.
 struct ProbabilisticChoice {
   LimChoice lim;
   std::optional<ResidualKeys> keys;
@@ -26,7 +26,7 @@ struct ProbabilisticChoice {
   Matrix factors;  ///< of the noise, (leads, modes)
 };
 
-/// Collective. LIM, correction by networks where `keys` ask for them, and factors of the noise, by the blocked
+/// Collective. LIM, correction by networks if `keys` requests them, and inflation factors of the noise, by the blocked
 /// protocol.
 ProbabilisticChoice choose_probabilistic(const LimChoice& lim, const std::optional<ResidualKeys>& keys,
                                          const Series& series, const WindowShape& shape, const SplitOptions& split,
@@ -39,15 +39,15 @@ class ProbabilisticForecast {
                         std::int64_t members, Context& context);
   std::string name() const { return forecast_.name(); }
   const LinearInverseModel& model() const { return forecast_.model(); }
-  /// Members of windows, and their mean as the models have it.
+  /// Members for windows, and their mean as predicted by the models.
   std::vector<Matrix> members(const Stretch& s, const std::vector<std::int64_t>& starts, std::uint64_t seed,
                               Matrix& mean) const;
-  /// The test years: row of the table with spread and interval, and scores beside climatology and persistence of the
-  /// modes and of every index.
+  /// Evaluation on the test years: table row with spread and interval, and scores compared with climatology and
+  /// persistence of the modes and of every index.
   TableRow test(const std::vector<BoxMean>& indices, std::vector<Comparison>& comparisons) const;
 
  private:
-  /// Members, truth and the forecasts that they are compared with, in training and test years.
+  /// Members, truth and baseline forecasts, in training and test years.
   struct Beside {
     std::string name;
     Matrix test, train;
@@ -64,8 +64,8 @@ class ProbabilisticForecast {
   LimForecast forecast_;
 };
 
-/// Forecasts beyond the last date, into ahead.nc of the run directory: members of the coefficients, and fields with
-/// their spread and indices where `maps` has the modes.
+/// Writes forecasts beyond the last date to ahead.nc in the run directory: members of the coefficients, and fields with
+/// their spread and indices if `maps` has the modes.
 void write_ahead(const ProbabilisticForecast& forecast, const Series& series, const WindowShape& shape,
                  std::int64_t times, const PodMaps* maps, const std::vector<BoxMean>& indices, Context& context);
 

@@ -7,7 +7,7 @@
 
 namespace cambium::podlstm {
 
-// The search itself, which the stage `tune` shares.
+// The search itself, shared with the stage `tune`.
 using tune::describe_search;
 using tune::Evaluate;
 using tune::genome_text;
@@ -23,8 +23,8 @@ using tune::Selection;
 using tune::Strategy;
 using tune::Trial;
 
-/// The stage `search`: networks of the SC20 space, found by validation alone, then an ensemble of the best beside the
-/// linear baselines on the test years.
+/// The stage `search`: finds networks of the SC20 space by validation only, then compares an ensemble of the best with
+/// the linear baselines on the test years.
 class SearchTask : public Task, public Checked {
  public:
   struct Network {
@@ -48,7 +48,7 @@ class SearchTask : public Task, public Checked {
     Network network;
     int seeds_per_trial = 1;
     Ensemble ensemble;
-    BaselineOptions linear;  ///< of the forecast whose residual networks learn; no key, chosen by choose_linear()
+    BaselineOptions linear;  ///< of the forecast whose residual is learnt; not a key, set by choose_linear()
     static void describe(deck::Describe<Params>& d);
     MemberOptions member(const Genome& genome) const;
   };
@@ -70,19 +70,19 @@ class SearchTask : public Task, public Checked {
   std::vector<std::string> files_;
 };
 
-/// Chooses penalty and harmonics of params.linear by the validation of the deck; harmonics + ridge of the baselines
-/// where networks learn no residual.
+/// Chooses penalty and harmonics of params.linear by the validation of the deck; those of the baseline harmonics +
+/// ridge if networks do not learn a residual.
 void choose_linear(SearchTask::Params& params, const Series& series, Context& context);
 
-/// The space of the paper as a search sees it.
+/// The search space of the paper.
 SearchSpace paper_space(int features);
 
 /// The seed of an evaluation: the same for function-equal genomes.
 std::uint64_t trial_seed(std::uint64_t seed, const std::string& canonical, std::int32_t attempt);
 
-/// Trains networks on the windows that the protocol leaves for fitting and rewards the R2 of the others: of all folds
-/// together, and of the mean over the seeds of a trial. Folds and seeds advance epoch by epoch side by side, dealt out
-/// to the ranks of a group.
+/// Trains networks on the fitting windows of the protocol; the reward is R2 on the others: of all folds together, and
+/// of the mean over the seeds of a trial. Folds and seeds advance epoch by epoch in parallel, distributed over the
+/// ranks of a group.
 class WindowEvaluator {
  public:
   WindowEvaluator(const SearchTask::Params& params, const Series& series, Context& context, const Comm& group);
@@ -103,9 +103,9 @@ class WindowEvaluator {
   SearchSpace space_;
 };
 
-/// Trains the best networks again with several seeds, chooses their share beside harmonics + ridge by validation,
-/// records the choice, and only then forecasts the test years; `results` get what the best network does alone.
-/// Collective; `journal` on rank 0.
+/// Retrains the best networks with several seeds, chooses the weight of harmonics + ridge by validation, records the
+/// choice, and only then forecasts the test years; adds results of the best single network to `results`. Collective;
+/// `journal` on rank 0.
 std::vector<TableRow> final_table(const SearchTask::Params& params, const Series& series, Journal* journal,
                                   std::vector<Result>& results, Context& context);
 

@@ -21,7 +21,7 @@ std::uint64_t trial_seed(std::uint64_t seed, const std::string& canonical, std::
   return h + static_cast<std::uint64_t>(attempt);
 }
 
-/// The networks of one trial, for every split its seeds; those of this rank.
+/// Networks of one trial on this rank, one for each split and seed.
 struct WindowEvaluator::Running {
   std::vector<std::optional<Member>> members;
   int epochs = 0;
@@ -37,8 +37,7 @@ WindowEvaluator::WindowEvaluator(const SearchTask::Params& params, const Series&
       truth_(targets(series.train.a, validation_windows(splits_), params.data.shape())),
       space_(paper_space(static_cast<int>(series.modes()) + 2 * params.network.calendar)) {}
 
-/// Forecasts of all networks side by side, those of other ranks from there: sums with zeros, the same bits for any
-/// group.
+/// Gathers the forecasts of all networks from all ranks: sums with zeros, bitwise identical for any group.
 double WindowEvaluator::reward(const Running& r) const {
   const auto seeds = static_cast<std::size_t>(params_.seeds_per_trial);
   const std::size_t size = truth_.a.size();
@@ -65,7 +64,7 @@ double WindowEvaluator::reward(const Running& r) const {
   return score(truth_, forecast, series_.modes()).r2;
 }
 
-/// Runs an action that may fail on one rank of a group alone; what stopped it is known to all of them then.
+/// Runs an action that may fail on a single rank of a group, and shares the error with all of them.
 bool WindowEvaluator::together(const std::function<void()>& action) const {
   bool good = true;
   try {
@@ -121,7 +120,7 @@ Outcome WindowEvaluator::operator()(const Job& job, const std::function<void()>&
   });
   if (!out.failed) advance(r, job, breathe, out);
   if (!std::isfinite(out.reward)) out.failed = true;
-  // Rungs behind an early end without a threshold met: the reward is what it would have been compared by.
+  // Rungs after early stopping without a threshold met: use the reward that they would have been compared by.
   for (double& rung : out.rungs)
     if (!out.failed && std::isnan(rung) && out.epochs - out.best_epoch >= params_.network.patience) rung = out.reward;
   out.seconds = wall_seconds() - r.start;

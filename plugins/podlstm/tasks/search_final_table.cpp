@@ -1,4 +1,4 @@
-// From trials to an ensemble: everything is chosen by validation and recorded before the test years are looked at.
+// From trials to an ensemble: all choices are made by validation and recorded before the test years are evaluated.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,10 +19,10 @@ struct Chosen {
   std::vector<Genome> genomes;
   std::vector<std::int32_t> epochs;
   std::vector<std::int64_t> numbers;
-  double r2 = 0.0, share = 0.0, mixed_r2 = 0.0;  ///< validation; share of the linear forecast
+  double r2 = 0.0, share = 0.0, mixed_r2 = 0.0;  ///< validation; weight of the linear forecast
 };
 
-/// The best trials of different networks; every rank gets them from rank 0.
+/// The best trials with different networks, broadcast from rank 0.
 Chosen choose(const Journal* journal, const SearchSpace& space, std::int64_t members, const Comm& comm) {
   Chosen out;
   std::vector<double> message;
@@ -53,14 +53,14 @@ Chosen choose(const Journal* journal, const SearchSpace& space, std::int64_t mem
   return out;
 }
 
-/// (1 - share) network + share linear.
+/// Weighted mean: (1 - share) network + share linear.
 Matrix mix(const Matrix& network, const Matrix& linear, double share) {
   Matrix out = network;
   for (std::size_t i = 0; i < out.a.size(); ++i) out.a[i] = (1.0 - share) * network.a[i] + share * linear.a[i];
   return out;
 }
 
-/// The share of the linear forecast that validates best, on a grid of 0.05.
+/// The weight of the linear forecast with the best validation score, on a grid of 0.05.
 double best_share(const Matrix& truth, const Matrix& network, const Matrix& linear, std::int64_t modes, double& r2) {
   double best = 0.0;
   r2 = -1e300;
@@ -69,7 +69,7 @@ double best_share(const Matrix& truth, const Matrix& network, const Matrix& line
   return best;
 }
 
-/// Windows to forecast by networks fitted to others.
+/// Windows to be forecast by networks fitted to others.
 struct Piece {
   FitData fit;
   const Stretch& on;
@@ -106,7 +106,7 @@ class FinalTable {
   }
 
  private:
-  /// Shares of the linear forecast by validation, for the found networks and for the head alone.
+  /// Weights of the linear forecast by validation, for the selected networks and for the head only.
   Selection select() {
     std::vector<Piece> left_out;
     for (const auto& split : evaluator_.splits())
@@ -129,8 +129,8 @@ class FinalTable {
             0.0};
   }
 
-  /// Recorded before the test years are looked at, so that a run that is killed meanwhile has looked, too. Rank 0 alone
-  /// knows of runs before.
+  /// Recorded before the test years are evaluated, so that a run killed during the evaluation counts, too. Only rank 0
+  /// knows of earlier runs.
   void count_test_evaluation(Selection& selection) {
     io::on_root(context_.comm, [&] {
       if (const auto before = selection.test_evaluations++; before > 0)
@@ -142,7 +142,7 @@ class FinalTable {
     });
   }
 
-  /// Harmonics + ridge with the penalty that the networks' residuals are of.
+  /// Harmonics + ridge with the penalty used for the networks' residuals.
   std::unique_ptr<Forecaster> linear_forecast() const { return harmonic_ridge(p_.linear); }
 
   void forecast_test(std::vector<TableRow>& rows, const Selection& selection) {
@@ -165,7 +165,7 @@ class FinalTable {
     store(selection, *linear, found.weights);
   }
 
-  /// The head alone, without any recurrent layer, trained for as long as it validates best.
+  /// The head without recurrent layers, trained for the number of epochs with the best validation score.
   Chosen choose_plain() {
     SearchTask::Params p = p_;
     p.network.epochs = p.ensemble.plain_epochs;
@@ -183,10 +183,10 @@ class FinalTable {
   struct Forecasts {
     Matrix mean, deviation;                   ///< over networks and seeds
     std::vector<double> first;                ///< R2 of the first network by seed
-    std::vector<std::vector<float>> weights;  ///< of the last piece's networks, those of this rank
+    std::vector<std::vector<float>> weights;  ///< networks of the last piece on this rank
   };
 
-  /// Forecasts of all pieces, one after the other; networks and seeds are dealt out to the ranks.
+  /// Concatenated forecasts of all pieces; networks and seeds are distributed over ranks.
   Forecasts mean_forecast(const Chosen& c, const std::vector<Piece>& pieces) {
     const std::int64_t seeds = p_.ensemble.seeds, n = std::ssize(c.genomes) * seeds, m = series_.modes();
     std::int64_t windows = 0;
@@ -218,12 +218,12 @@ class FinalTable {
     return out;
   }
 
-  /// ensemble.h5, from which the stage `forecast` repeats these forecasts and makes others.
+  /// Writes ensemble.h5, from which the stage `forecast` reproduces these forecasts and computes others.
   void store(const Selection& selection, const Forecaster& linear, const std::vector<std::vector<float>>& weights) {
     EnsembleFile file{p_.member({}), shape_, series_.modes(), selection.linear_share, {}};
     for (std::size_t i = 0; i < weights.size(); ++i) {
       const auto& genome = found_.genomes[i / static_cast<std::size_t>(p_.ensemble.seeds)];
-      std::vector<double> message(weights[i].begin(), weights[i].end());  // from the rank that trained it to all
+      std::vector<double> message(weights[i].begin(), weights[i].end());  // broadcast from the rank that trained it
       message.resize(context_.comm.max(static_cast<int>(message.size())));
       context_.comm.sum(message);
       file.networks.push_back({genome, {message.begin(), message.end()}});

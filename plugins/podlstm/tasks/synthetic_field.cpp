@@ -24,7 +24,7 @@ void SyntheticField::Params::describe(deck::Describe<Params>& d) {
   d("noise", &Params::noise, "standard deviation of independent noise in every cell (K)").non_negative().def(0.2);
 }
 
-/// Every rank makes the whole field: its numbers in float32, and per week a time and two amplitudes.
+/// Memory: every rank has the full field in float32, and per week a time and two amplitudes.
 void SyntheticField::require_room(Context& context) const {
   const double weeks = static_cast<double>(params_.weeks),
                cells = static_cast<double>(params_.latitudes) * static_cast<double>(params_.longitudes);
@@ -50,11 +50,11 @@ namespace {
 
 using constants::pi;
 
-/// Amplitudes of the parts that have no fixed period, week by week.
+/// Weekly amplitudes of the components without a fixed period.
 std::vector<std::array<double, 2>> slow_amplitudes(std::int64_t weeks, std::uint64_t seed) {
   std::vector<std::array<double, 2>> out;
   double wave = 1.0, x = 1.0, y = 0.0;
-  const double damp = 0.995, turn = 2.0 * pi / 190.0;  // an oscillation of 3.6 years that forgets itself in 4
+  const double damp = 0.995, turn = 2.0 * pi / 190.0;  // 3.6-year oscillation with a decay time of 4 years
   for (std::int64_t t = 0; t < weeks; ++t) {
     const Random4 random(seed, Stream::example_field, static_cast<std::uint64_t>(t), 0);
     wave = 1.0 + 0.98 * (wave - 1.0) + 0.1 * random.normal(0);
@@ -112,7 +112,7 @@ Task::Outcome SyntheticField::run(Context& context) {
       io::labelled(
           file.write("sst", io::tensor_of(values.data(), {params_.weeks, params_.latitudes, params_.longitudes})),
           "degC", "synthetic surface temperature")
-          .set_attribute("_FillValue", std::numeric_limits<float>::quiet_NaN());  // of land; CDO counts it otherwise
+          .set_attribute("_FillValue", std::numeric_limits<float>::quiet_NaN());  // otherwise CDO counts land
       file.attach_scales("sst", {"time", "lat", "lon"});
       io::write_provenance(file, io::provenance_of(context));
     });

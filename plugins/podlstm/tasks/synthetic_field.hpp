@@ -5,9 +5,9 @@
 
 namespace cambium::podlstm {
 
-/// The stage `synthetic_field`: a made-up sea-surface temperature, so that decks run without any data: an annual cycle
-/// of opposite sign in both hemispheres, its second harmonic, a travelling wave of a slowly wandering amplitude, a
-/// damped random oscillation on the equator, noise, and two continents of NaN.
+/// The stage `synthetic_field`: a synthetic sea-surface temperature, for decks without data: an annual cycle of
+/// opposite sign in both hemispheres, its second harmonic, a travelling wave with slowly varying amplitude, a damped
+/// random oscillation on the equator, noise, and two continents of NaN.
 class SyntheticField : public Task, public Checked {
  public:
   struct Params {

@@ -97,12 +97,12 @@ namespace {
 
 using Triple = std::array<std::int64_t, 3>;
 
-/// Where each cell of the copy is taken from.
+/// Source cell of each cell of the copy.
 struct Move {
-  Triple from{1, 1, 1}, to{1, 1, 1};  ///< extents; axes that a field lacks come first and have one cell
+  Triple from{1, 1, 1}, to{1, 1, 1};  ///< extents; missing axes come first and have one cell
   Triple origin{0, 0, 0}, shift{0, 0, 0};
   std::array<bool, 3> turned{};
-  /// Cells of the field along an axis, in the order of the copy's.
+  /// Source cells along an axis, in the order of the copy's cells.
   std::vector<std::int64_t> sources(std::size_t axis) const {
     std::vector<std::int64_t> out;
     for (std::int64_t cell = 0; cell < to[axis]; ++cell) {

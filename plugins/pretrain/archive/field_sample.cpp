@@ -17,7 +17,7 @@ std::vector<train::FieldInfo> field_infos(const Archive& archive, bool partners)
   return out;
 }
 
-/// For contiguous numbers with the channels first.
+/// View of contiguous values with the channels first.
 static TensorRef field_tensor(const float* values, const Layout& layout) {
   TensorRef out = io::tensor_of(values, {std::ssize(layout.channels)});
   for (const auto n : layout.shape) out.shape[out.rank++] = n;

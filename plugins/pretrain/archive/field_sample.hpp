@@ -7,11 +7,11 @@
 
 namespace cambium::pretrain {
 
-/// One moment with its partner, as a sample: `field` and `partner` (channels, cells...) in float32, `periodic` (axes),
-/// `parameters`, `simulation`, `moment`, `time`. Without a partner that field is absent.
+/// One snapshot with its positive, as a sample: `field` and `partner` (channels, cells...) in float32, `periodic`
+/// (axes), `parameters`, `simulation`, `moment`, `time`. Without a positive the field `partner` is absent.
 struct Moment {
   std::int64_t simulation = 0, moment = 0;
-  std::optional<std::int64_t> partner;  ///< another moment of the same simulation
+  std::optional<std::int64_t> partner;  ///< another snapshot of the same simulation: the positive
 };
 
 std::vector<train::FieldInfo> field_infos(const Archive& archive, bool partners);

@@ -29,7 +29,7 @@ namespace {
 
 constexpr int waves = 6;
 
-/// Adds one moment.
+/// Adds one snapshot.
 void add_moment(const MadeUpFields& keys, std::int64_t run, std::int64_t moment, Simulation& out) {
   const auto nx = keys.cells[0], nz = keys.cells[1];
   const double drift = out.parameters[0], slope = out.parameters[1], time = 0.1 * static_cast<double>(moment);
@@ -68,7 +68,7 @@ Archive make_fields(const MadeUpFields& keys) {
   for (std::int64_t run = 0; run < keys.simulations; ++run) {
     Simulation simulation;
     simulation.source = fmt::format("synthetic run {}", run);
-    // Points of a lattice that fills the square evenly, whatever their number.
+    // Low-discrepancy points that cover the square evenly for any number.
     const double k = static_cast<double>(run) + 0.5;
     simulation.parameters = {std::fmod(k * 0.6180339887498949, 1.0),
                              0.5 + 2.0 * k / static_cast<double>(keys.simulations)};

@@ -30,7 +30,7 @@ void require_same(const Layout& first, const Layout& here, const std::string& fi
         fmt::format("'{}' and '{}' differ in which axes are periodic; leave one of them out", file, first_file));
 }
 
-/// Missing numbers are NaN.
+/// Reads missing values as NaN.
 std::vector<float> numbers_of(const io::Dataset& set) {
   if (!io::cf::has_marks(set)) return set.read<std::vector<float>>();
   const auto meant = io::cf::decoded(set);
@@ -51,7 +51,7 @@ void require_finite(const io::Dataset& set, const std::vector<float>& values, st
                                file, name, static_cast<std::int64_t>(at) / cells));
 }
 
-/// InputError where a time is no number, or before the one in front of it.
+/// InputError if a time is NaN, or before the previous one.
 void require_rising(const std::vector<double>& time, const std::string& file) {
   for (std::size_t m = 0; m < time.size(); ++m) {
     if (!std::isfinite(time[m]))
@@ -64,14 +64,14 @@ void require_rising(const std::vector<double>& time, const std::string& file) {
   }
 }
 
-/// InputError where an array has no number at all.
+/// InputError if an array is empty.
 void require_numbers(const std::vector<std::int64_t>& shape, const std::string& file, const std::string& name) {
   if (std::find(shape.begin(), shape.end(), 0) != shape.end())
     throw InputError(
         fmt::format("'{}': {} holds nothing, its shape is {}; leave the file out", file, name, shape_text(shape)));
 }
 
-/// First and one past the last moment in the wanted span.
+/// First and one past the last snapshot in the requested time range.
 std::pair<std::size_t, std::size_t> wanted(const FieldSource& source, const std::vector<double>& time,
                                            const std::string& file) {
   if (!(source.last_time > source.first_time)) return {0, time.size()};
@@ -86,7 +86,7 @@ std::pair<std::size_t, std::size_t> wanted(const FieldSource& source, const std:
   return {static_cast<std::size_t>(from), static_cast<std::size_t>(to)};
 }
 
-/// Axes by the deck, or by the file.
+/// Periodic axes, from the deck or from the file.
 std::vector<std::int64_t> closing_axes(const FieldSource& source, const std::vector<std::int64_t>& shape,
                                        std::vector<std::int64_t> of_file, const std::string& path) {
   if (source.periodic.empty()) return of_file;

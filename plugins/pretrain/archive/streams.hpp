@@ -3,7 +3,7 @@
 
 namespace cambium::pretrain {
 
-// Streams of random numbers of this plugin.
+// Random number streams of this plugin.
 inline constexpr auto made_up_stream = stream("pretrain.made_up");
 inline constexpr auto augment_stream = stream("pretrain.augment");
 inline constexpr auto noise_stream = stream("pretrain.noise");

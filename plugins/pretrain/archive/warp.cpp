@@ -33,7 +33,7 @@ using constants::pi;
 
 using Pair = std::array<double, 2>;
 
-/// Where a cell of the copy comes from.
+/// Source position of a cell of the copy.
 class Warp {
  public:
   Warp(const FieldShape& shape, const WarpKeys& keys, const AugmentAddress& address)
@@ -75,7 +75,7 @@ class Warp {
  private:
   static constexpr std::size_t waves = 3;
   struct Wave {
-    Pair size, number;  ///< cells that it moves by over the deviation; waves over the field
+    Pair size, number;  ///< displacement in cells over the standard deviation; waves over the field
     double phase;
   };
   Pair cells_;
@@ -84,7 +84,7 @@ class Warp {
   std::array<Wave, waves> wave_{};
 };
 
-/// The cells on both sides along an axis, and the share of the second.
+/// The two neighbouring cells along an axis, and the weight of the second.
 struct Between {
   std::int64_t low, high;
   float share;

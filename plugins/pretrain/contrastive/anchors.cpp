@@ -24,7 +24,7 @@ double largest(std::span<const T> values, double found) {
   return found;
 }
 
-/// Calls one(k, width) for whole registers, then for single numbers.
+/// Calls one(k, width) for full registers, then for single elements.
 template <class T, class One>
 CAMBIUM_HF void for_registers(std::size_t from, std::size_t to, const One& one) {
   std::size_t k = from;

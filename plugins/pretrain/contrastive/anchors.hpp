@@ -6,15 +6,15 @@
 
 namespace cambium::train {
 
-/// View of a sample (the anchor) on all others: sums over j other than `self` of e^(d_j - shift) and of that times d_j,
-/// with d_j = (s_j - s_self) / temperature and the shift the greatest d_j or 0. `self` alone: sums are 0.
+/// Sums of a sample (the anchor) over all others: over j other than `self` of e^(d_j - shift) and of that times d_j,
+/// with d_j = (s_j - s_self) / temperature and shift = max(0, max d_j). For `self` only, the sums are 0.
 struct AnchorSums {
   double shift = 0.0, sum = 0.0, weighted = 0.0;
 };
 
-// T is double or float: of the similarities, in whose precision exponentials are taken; sums are kept in double.
+// T (double or float) is the type of the similarities and of the exponentials; sums are accumulated in double.
 
-/// `similarities`: of the anchor with all samples, absent<T> at itself; `own`: with its partner.
+/// `similarities`: of the anchor with all samples, absent<T> at itself; `own`: with its positive.
 template <class T>
 AnchorSums anchor_sums(std::span<const T> similarities, double own, double temperature);
 
@@ -23,11 +23,11 @@ template <class T>
 void add_anchor(std::span<const T> similarities, double own, double temperature, double weight, double scale,
                 std::span<T> out);
 
-/// The same where each j is an anchor, and this sample one of those that it sees.
+/// The same with each j as an anchor, for which this sample is one of the others.
 template <class T>
 void add_seen(std::span<const T> similarities, const Exponents<T>& anchors, std::span<T> out);
 
-/// Sums of all columns of rows that come one after the other, each column an anchor; exponents of its greatest d or 0.
+/// Sums over columns of consecutive rows, each column an anchor; exponents relative to its largest d or 0.
 template <class T>
 class ColumnSums {
  public:

@@ -14,7 +14,7 @@ namespace cambium::train {
 
 using Scheme = ContrastiveScheme;
 
-/// One of the two views: its samples compare themselves with the other view of all others.
+/// One of the two views: its samples are the anchors, those of the other view the candidates.
 struct ContrastiveLoss::Anchors {
   // of this rank's samples
   std::vector<double> temperature;  ///< used in this step
@@ -59,7 +59,7 @@ double log_sum(const AnchorSums& sums) { return sums.shift + std::log(std::exp(-
 ContrastiveLoss::ContrastiveLoss(const ContrastiveKeys& keys, std::int64_t samples, const Comm& comm)
     : keys_(keys), samples_(samples), comm_(comm), rows_(AnchorState::columns(keys.scheme), comm) {}
 
-/// Similarities of this rank's samples with all, and what each anchor sees.
+/// Similarities of this rank's samples with all, and the sums of each anchor.
 template <class T>
 void ContrastiveLoss::look(Batch<T>& batch, double temperature, ContrastiveResult<T>& out) const {
   const auto own = static_cast<int>(batch.samples()), all = static_cast<int>(batch.rows.all);
@@ -87,7 +87,7 @@ void ContrastiveLoss::look(Batch<T>& batch, double temperature, ContrastiveResul
     for (const auto& sums : view.sums) out.infonce += 0.5 * log_sum(sums);
 }
 
-/// Old rows of this rank's samples with the batch's means mixed in.
+/// Updates the rows of this rank's samples with the batch means.
 void ContrastiveLoss::update(std::span<const std::int64_t> ids, std::int64_t others, std::span<Anchors> views) {
   const double inner = inner_rate();
   for (auto& view : views)
@@ -106,7 +106,7 @@ void ContrastiveLoss::update(std::span<const std::int64_t> ids, std::int64_t oth
   rows_.store(rows, traffic_);
 }
 
-/// The numbers by which a rank knows how strongly the others' samples see its own.
+/// All-gathers the values from which a rank computes the derivatives of other ranks' anchors by its own samples.
 template <class T>
 void ContrastiveLoss::exchange(Batch<T>& batch, double temperature) {
   const std::size_t own = batch.views[0].sums.size();
@@ -131,7 +131,7 @@ void ContrastiveLoss::exchange(Batch<T>& batch, double temperature) {
     }
 }
 
-/// The objective, and its derivative by the one temperature.
+/// The objective, and its derivative by the common temperature.
 template <class T>
 void ContrastiveLoss::add_values(const Batch<T>& batch, double temperature, ContrastiveResult<T>& out) const {
   const double rho = keys_.scheme == Scheme::v2 || keys_.scheme == Scheme::v3 ? keys_.rho_or_default() : 0.0;
@@ -154,7 +154,7 @@ void ContrastiveLoss::add_values(const Batch<T>& batch, double temperature, Cont
     }
 }
 
-/// The derivative by the similarity of the k-th own sample with its partner: minus all by which it is drawn there.
+/// Derivative by the similarity of the k-th own sample with its positive: minus the sum of all attractive terms.
 template <class T>
 double ContrastiveLoss::self_derivative(const Batch<T>& batch, std::size_t k) const {
   const auto self = static_cast<std::size_t>(batch.rows.first) + k;
@@ -164,8 +164,8 @@ double ContrastiveLoss::self_derivative(const Batch<T>& batch, std::size_t k) co
   return out;
 }
 
-/// As an anchor a sample is drawn to its partner and away from all others; as one of the others it is pushed away by
-/// every anchor.
+/// As an anchor, a sample is attracted by its positive and repelled by all others; as one of the others, it is repelled
+/// by every anchor.
 template <class T>
 void ContrastiveLoss::differentiate(const Batch<T>& batch, ContrastiveResult<T>& out) const {
   const auto own = static_cast<int>(batch.samples()), all = static_cast<int>(batch.rows.all);

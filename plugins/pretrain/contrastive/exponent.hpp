@@ -7,13 +7,12 @@
 
 namespace cambium::train {
 
-/// Stands for the similarity of a sample with itself, which no sum counts: its exponential is 0.
+/// Placeholder for the similarity of a sample with itself, which sums exclude: its exponential is 0.
 template <class T>
 constexpr T absent = T(-1e30);
 
 /// e^((s - own) / temperature - weight) of similarities s in the precision T, as accurate as T allows: the argument is
-/// s inverse + (s inverse_rest - offset), rounded once where it is near 0, and what rounding the constants took is a
-/// factor.
+/// s inverse + (s inverse_rest - offset), rounded once near 0; a factor corrects the rounding of the constants.
 template <class T>
 struct Exponent {
   T inverse = 0, inverse_rest = 0, offset = 0;
@@ -25,8 +24,8 @@ struct Exponent {
         factor(std::exp(static_cast<double>(offset) - (own * inverse_temperature + weight))) {}
 };
 
-/// Single precision: e^x within two units in the last place for -87 < x < 88; 0 below, e^88 above. With
-/// x = n ln 2 + r the power 2^n is made of bits, e^r is its series to the sixth power.
+/// Single precision: e^x within two units in the last place for -87 < x < 88; 0 below, e^88 above. With x = n ln 2 + r,
+/// 2^n is built from bits and e^r is its series to the sixth power.
 template <int W>
 CAMBIUM_HF Pack<float, W> exponential(Pack<float, W> x) {
   using P = Pack<float, W>;
@@ -62,7 +61,7 @@ CAMBIUM_HF Pack<double, W> exponential(Pack<double, W> x) {
 template <class T>
 struct Exponents {
   std::vector<T> inverse, inverse_rest, offset, factor;
-  /// `scale` goes into the factor.
+  /// The factor includes `scale`.
   void add(const Exponent<T>& one, double scale) {
     inverse.push_back(one.inverse);
     inverse_rest.push_back(one.inverse_rest);

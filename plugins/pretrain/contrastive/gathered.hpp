@@ -8,18 +8,18 @@
 
 namespace cambium::train {
 
-/// Where the rows of each rank lie among those of all ranks, in rank order.
+/// Position of each rank's rows among those of all ranks, in rank order.
 struct RankRows {
   std::vector<std::int64_t> count;  ///< of each rank
   std::int64_t first = 0;           ///< of this rank's
   std::int64_t all = 0;
 };
 
-/// Collective: one number per rank.
+/// Collective: one value per rank.
 RankRows rank_rows(std::int64_t own, const Comm& comm);
 
-/// Collective: rows of `width` numbers of all ranks in rank order, on every rank. T: double or float. What this rank
-/// hands over is counted under `name`.
+/// Collective: all-gathers rows of `width` values in rank order. T: double or float. Data sent by this rank are counted
+/// under `name`.
 template <class T>
 std::vector<T> gathered(std::span<const T> own, std::int64_t width, const RankRows& rows, const char* name,
                         const Comm& comm, Traffic& traffic);

@@ -19,7 +19,7 @@ std::vector<int> times(std::span<const int> counts, int factor) {
   return out;
 }
 
-/// Bytes that leave this rank.
+/// Bytes sent by this rank.
 std::int64_t leaving(std::span<const int> counts, int rank, std::size_t size) {
   const auto all = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
   return (all - counts[rank]) * static_cast<std::int64_t>(size);
@@ -27,7 +27,7 @@ std::int64_t leaving(std::span<const int> counts, int rank, std::size_t size) {
 
 }  // namespace
 
-/// Makes room for it.
+/// Allocates its row if necessary.
 std::size_t SampleRows::place(std::int64_t id) {
   const auto row = static_cast<std::size_t>(id / comm_.size()) * static_cast<std::size_t>(columns_);
   if (own_.size() < row + static_cast<std::size_t>(columns_))

@@ -8,23 +8,23 @@
 
 namespace cambium::train {
 
-/// A few numbers for every sample of a data set, divided among ranks: those of the sample `id` lie on rank id mod
-/// ranks. What was never stored is 0. Rows travel between the rank where they lie and the one that computes the sample,
-/// and nowhere else.
+/// A few values for every sample of a data set, distributed over ranks: those of sample `id` are on rank id mod ranks.
+/// Values never stored are 0. Rows are only sent between the rank that stores them and the one that computes the
+/// sample.
 class SampleRows {
  public:
-  /// `comm` outlives this.
+  /// `comm` must outlive this.
   SampleRows(int columns, const Comm& comm) : columns_(columns), comm_(comm) {}
   int columns() const { return columns_; }
 
-  /// Collective: rows of these samples, one after the other; each rank asks for its own, none of them twice.
+  /// Collective: rows of these samples, concatenated; each rank requests its own, none of them twice.
   std::vector<double> fetch(std::span<const std::int64_t> ids, Traffic& traffic);
-  /// Collective: new rows of the samples that the last fetch() asked for, in the same order.
+  /// Collective: stores new rows of the samples of the last fetch(), in the same order.
   void store(std::span<const double> rows, Traffic& traffic);
 
   /// Collective: all rows up to the last one stored on any rank, on every rank.
   std::vector<double> whole() const;
-  /// Takes what whole() gave, on any number of ranks.
+  /// Restores the result of whole(), on any number of ranks.
   void set_whole(std::span<const double> rows);
 
  private:
@@ -36,8 +36,8 @@ class SampleRows {
   const Comm& comm_;
   std::vector<double> own_;  ///< rows of the samples rank, rank + ranks, ...
   // For the last fetch().
-  std::vector<std::size_t> order_;   ///< which of its ids came k-th when they are sorted by rank
-  std::vector<int> asked_, served_;  ///< samples asked of each rank, and by each rank
+  std::vector<std::size_t> order_;   ///< permutation of its ids sorted by rank
+  std::vector<int> asked_, served_;  ///< numbers of samples requested from each rank, and by each rank
   std::vector<std::int64_t> served_ids_;
 };
 

@@ -8,28 +8,28 @@
 
 namespace cambium::train {
 
-/// By which the derivative of the sum by s_ij is scale e^((s_ij - s_ii) / temperature - weight), of each anchor.
+/// Coefficients of the derivative by s_ij, scale e^((s_ij - s_ii) / temperature - weight), for each anchor.
 struct AnchorWeights {
   std::vector<double> inverse_temperature, weight, scale;
 };
 
-/// Exponents of these anchors, `own` being the similarities with their partners.
+/// Exponents of these anchors; `own`: similarities with their positives.
 template <class T>
 Exponents<T> exponents_of(const AnchorWeights& anchors, std::span<const double> own);
 
-/// All samples on one rank: the similarities of one view with the other, transposed, are those of the other with the
-/// one. So each is formed once, and the columns are anchors beside the rows. T: double or float.
+/// All samples on one rank: the similarities of the second view with the first are the transpose of those of the first
+/// with the second. Each is computed once, and both rows and columns are anchors. T: double or float.
 template <class T>
 class WholeBatch {
  public:
-  /// (samples, width), unit rows, which outlive this.
+  /// (samples, width), unit rows, which must outlive this.
   WholeBatch(std::span<const T> first, std::span<const T> second, std::int64_t samples, std::int64_t width)
       : first_(first), second_(second), samples_(samples), width_(width) {}
 
-  /// What samples see as anchors of either view, with their temperatures. `pair`: similarities with their partners.
+  /// Sums of the samples as anchors of either view, with their temperatures. `pair`: similarities with their positives.
   std::array<std::vector<AnchorSums>, 2> look(std::span<const double> pair, std::span<const double> first_temperature,
                                               std::span<const double> second_temperature);
-  /// Derivatives by both views' rows, after look(). `self`: that by the similarity of a sample with its partner.
+  /// Derivatives by both views' rows, after look(). `self`: the one by the similarity of a sample with its positive.
   void differentiate(std::span<const double> pair, const AnchorWeights& first, const AnchorWeights& second,
                      std::span<const double> self, std::span<T> by_first, std::span<T> by_second) const;
 

@@ -70,7 +70,7 @@ void FieldArchive::Params::describe(deck::Describe<Params>& d) {
   d.check(archive_problem);
 }
 
-/// Snapshots in a span of times.
+/// Snapshots in a time range.
 static Archive within(Archive archive, double first, double last) {
   const auto numbers = archive.layout.numbers();
   for (auto& simulation : archive.simulations) {
@@ -89,7 +89,7 @@ static Archive within(Archive archive, double first, double last) {
   return archive;
 }
 
-/// Fields minus their mean over simulations, moment by moment.
+/// Subtracts the mean over simulations from the fields, for each time.
 static void subtract_means(Archive& archive) {
   const auto numbers = static_cast<std::size_t>(archive.layout.numbers());
   std::size_t moments = 0;
@@ -152,7 +152,7 @@ Archive FieldArchive::archive() const {
   return out;
 }
 
-/// InputError where a moment is named that no run has.
+/// InputError for a named snapshot that no run has.
 void FieldArchive::require_named() const {
   std::int64_t most = 0;
   for (const auto& simulation : archive_->simulations) most = std::max<std::int64_t>(most, std::ssize(simulation.time));

@@ -8,9 +8,9 @@
 
 namespace cambium::pretrain {
 
-/// Moments of simulated fields, of files that a stage wrote or made up. With `apart` each moment comes with the one so
-/// many later of the same run, among those that are taken; the last ones of a run, which have no partner, are left out.
-/// Held in memory.
+/// Snapshots of simulated fields, from files of a stage or synthetic. With `apart` the positive of a snapshot is the
+/// one `apart` selected snapshots later in the same run; the last ones of a run, which have none, are omitted. Held in
+/// memory.
 class FieldArchive : public train::Dataset {
  public:
   struct Params {
@@ -31,9 +31,9 @@ class FieldArchive : public train::Dataset {
   std::int64_t size() const override { return std::ssize(moments_); }
   std::vector<train::FieldInfo> fields() const override { return field_infos(*archive_, params_.apart > 0); }
   std::vector<train::SamplePtr> read(std::span<const std::int64_t> ids) override;
-  /// For the quantities, in the order of a sample's channels; an opened data set.
+  /// Names of the quantities, in the order of a sample's channels; for an opened data set.
   const std::vector<std::string>& channel_names() const { return archive_->layout.channels; }
-  /// For the runs, in the order of a sample's `parameters`; an opened data set.
+  /// Names of the parameters of runs, in the order of a sample's `parameters`; for an opened data set.
   const std::vector<std::string>& parameter_names() const { return archive_->parameters; }
 
  private:

@@ -43,7 +43,7 @@ struct Images::Pictures {
 
 namespace {
 
-/// Spots of a class, moved by what is random of the sample.
+/// Spots of a class, displaced by the random numbers of the sample.
 void draw(const MadeUpImages& keys, std::int64_t sample, std::int64_t label, std::vector<float>& out) {
   const auto id = static_cast<std::uint64_t>(sample), seed = static_cast<std::uint64_t>(keys.seed);
   const Random4 own(seed, made_up_stream, id, 1);
@@ -55,7 +55,7 @@ void draw(const MadeUpImages& keys, std::int64_t sample, std::int64_t label, std
     const double px = 0.8 * (place.uniform(0) - 0.5), py = 0.8 * (place.uniform(1) - 0.5);
     spots[spot] = {std::cos(angle) * px - std::sin(angle) * py, std::sin(angle) * px + std::cos(angle) * py};
   }
-  Random4 noise(seed, noise_stream, id, 0);  // four numbers at a time
+  Random4 noise(seed, noise_stream, id, 0);  // four values at a time
   for (std::int64_t i = 0; i < n; ++i)
     for (std::int64_t j = 0; j < n; ++j) {
       const double y = (static_cast<double>(i) + 0.5) / static_cast<double>(n) - 0.5 - dy;

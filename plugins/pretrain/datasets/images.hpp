@@ -8,7 +8,7 @@
 
 namespace cambium::pretrain {
 
-/// Patterns that need no file: spots whose places belong to a class, shifted and turned as a whole from sample to
+/// Synthetic patterns: the positions of spots depend on the class, and all are shifted and rotated together for each
 /// sample.
 struct MadeUpImages {
   std::int64_t samples = 1000, size = 16, classes = 4;
@@ -17,8 +17,8 @@ struct MadeUpImages {
   static void describe(deck::Describe<MadeUpImages>& d);
 };
 
-/// Images of one channel with labels, whole or as halves: then `field` is one half and `partner` the other. Values are
-/// divided by 255 where they are whole numbers. Held in memory.
+/// Images of one channel with labels, entire or as halves: then `field` is one half and `partner` the other. Integer
+/// values are divided by 255. Held in memory.
 class Images : public train::Dataset {
  public:
   enum class Halves { none, top_bottom, left_right };

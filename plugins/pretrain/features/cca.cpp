@@ -47,7 +47,7 @@ Directions directions(const Matrix& x, const Matrix& y, double ridge) {
   std::vector<std::int64_t> order;
   for (std::int64_t j = gram.rows - 1; j >= 0 && std::ssize(order) < most; --j) order.push_back(j);
   const Matrix left = transposed(rows_of(gram, order));  // (columns of x, directions)
-  Matrix right = product_of_transposed(k, left);         // times the correlation, as the other side is to be
+  Matrix right = product_of_transposed(k, left);         // times the correlation, for the other side
   Matrix weighed = left;
   for (std::int64_t d = 0; d < std::ssize(order); ++d) {
     const double s = std::sqrt(std::max(0.0, values[order[d]]));

@@ -3,10 +3,9 @@
 
 namespace cambium::pretrain {
 
-/// Regularised canonical correlations: directions of two views whose coordinates agree most over pairs of rows, each
-/// weighed by its correlation (Hotelling 1936; ridges against small samples: Vinod 1976). The ridge and the number of
-/// directions are those of the most partners found among the last eighth of the pairs, which the others were fitted
-/// without.
+/// Regularised canonical correlation analysis: directions of two views with maximally correlated coordinates over pairs
+/// of rows, each weighted by its correlation (Hotelling 1936; ridge for small samples: Vinod 1976). Ridge and number of
+/// directions maximise the retrieval of positives in the last eighth of the pairs, which is excluded from that fit.
 class CanonicalCorrelations {
  public:
   CanonicalCorrelations(const Matrix& first, const Matrix& second);
@@ -18,9 +17,9 @@ class CanonicalCorrelations {
   Matrix first_, second_;  ///< (columns, directions)
 };
 
-/// Relevant components (Bar-Hillel et al., ICML 2003): rows in units of how much they change between those of a pair,
-/// so that what changes within a run counts little and what tells runs apart counts much. A ridge of a tenth of the
-/// mean variance of the changes keeps directions that hardly change from taking over.
+/// Relevant component analysis (Bar-Hillel et al., ICML 2003): whitens rows by the covariance of differences within
+/// pairs, so that variation within a run has a small weight and variation between runs a large one. A ridge of a tenth
+/// of the mean variance of the differences prevents directions with almost no change from dominating.
 class RelevantComponents {
  public:
   /// `changes`: the difference of each pair.
@@ -31,7 +30,7 @@ class RelevantComponents {
   Matrix scale_;
 };
 
-/// Share of the rows of `queries` whose nearest row of `archive` has their own number.
+/// Fraction of the rows of `queries` whose nearest row of `archive` has the same index.
 double share_of_partners(const Matrix& archive, const Matrix& queries);
 
 }  // namespace cambium::pretrain

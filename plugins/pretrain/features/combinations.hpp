@@ -6,8 +6,8 @@
 
 namespace cambium::pretrain {
 
-/// Every combination of values of parameters, a row each with the parameters in the order of their names; the last name
-/// changes first.
+/// Cartesian product of parameter values, one combination per row, with parameters in the order of their names; the
+/// last one changes fastest.
 Matrix combinations(const std::map<std::string, std::vector<double>>& values);
 
 }  // namespace cambium::pretrain

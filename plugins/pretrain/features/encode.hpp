@@ -8,21 +8,21 @@
 
 namespace cambium::pretrain {
 
-/// A model file that holds an encoder. InputError for a file of another network.
+/// An encoder loaded from a model file. InputError for a file of another network.
 class LoadedEncoder {
  public:
   LoadedEncoder(const std::string& path, Context& context);
 
   struct Vectors {
-    Matrix field, partner;  ///< unit rows; no partner where the encoder has none
+    Matrix field, partner;  ///< unit rows; `partner` is empty if the encoder has none
   };
-  /// Collective: the vectors of all samples, on every rank; ranks take the samples in turn.
+  /// Collective: the vectors of all samples, on every rank; samples are distributed over ranks.
   Vectors vectors_of(train::Dataset& data, std::int64_t batch);
-  /// For all combinations of values of parameters, whose names are the model's.
+  /// For all combinations of values of parameters, whose names are those of the model.
   Matrix vectors_of(const std::map<std::string, std::vector<double>>& parameters);
 
   const Encoder& encoder() const { return *encoder_; }
-  /// By which the same weights are known again, whatever the file's name.
+  /// Hash of the weights, independent of the file name.
   std::string mark();
   std::vector<Citation> citations() const { return model_.network->citations(); }
 

@@ -23,10 +23,10 @@ Matrix kernel_of(const Matrix& a, const Matrix& b, double length) {
 
 struct Solved {
   Matrix weights;
-  double left_out = 0.0;  ///< sum of squares of each row's error by a fit without it
+  double left_out = 0.0;  ///< sum of squared leave-one-out errors
 };
 
-/// (K + ridge)^-1 outputs; the error of row i left out is its weights over the inverse's diagonal.
+/// (K + ridge)^-1 outputs; the leave-one-out error of row i is its weights over the inverse's diagonal.
 Solved solve(const Matrix& vectors, const std::vector<double>& values, const Matrix& outputs, double ridge) {
   Matrix side = product(vectors, outputs), scaled = vectors;
   for (std::int64_t k = 0; k < side.rows; ++k) {

@@ -32,8 +32,8 @@ std::vector<std::int64_t> nearest_classes(const Matrix& known, std::span<const s
 
 namespace {
 
-/// Ridge fits of rows x to targets of mean 0 by the smaller of the two normal equations, through the eigenvectors of
-/// its matrix, which serve any ridge.
+/// Ridge fits of rows x to centred targets by the smaller of the two normal equations, through an eigendecomposition
+/// that is shared by all ridges.
 class RidgeFits {
  public:
   RidgeFits(const Matrix& x, const Matrix& targets) : x_(x), by_rows_(x.rows < x.columns) {
@@ -51,7 +51,7 @@ class RidgeFits {
     const Matrix solved = product_of_transposed(vectors_, side);
     return by_rows_ ? product_of_transposed(x_, solved) : solved;
   }
-  /// How much a row's own target has part in what the fit says of it, the mean of the targets included.
+  /// Leverage of each row (the weight of its own target in its fitted value), including that of the mean.
   std::vector<double> own_shares(double ridge) const {
     std::vector<double> out(x_.rows, 1.0 / static_cast<double>(x_.rows));
     for (std::int64_t i = 0; i < x_.rows; ++i)
@@ -71,7 +71,7 @@ class RidgeFits {
 
 }  // namespace
 
-/// The one of least squares when each row is left out in turn, which costs no further fit.
+/// The ridge with the lowest leave-one-out squared error, in closed form.
 static double chosen_ridge(const RidgeFits& fits, const Matrix& x, const Matrix& targets) {
   const auto n = static_cast<double>(x.rows);
   double best = std::numeric_limits<double>::infinity(), out = 0.0;

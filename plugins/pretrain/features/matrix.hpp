@@ -5,7 +5,7 @@
 
 namespace cambium::pretrain {
 
-/// Rows of numbers, one after the other.
+/// A row-major matrix of doubles.
 struct Matrix {
   std::int64_t rows = 0, columns = 0;
   std::vector<double> values;
@@ -29,13 +29,13 @@ Matrix product_of_transposed(const Matrix& a, const Matrix& b);
 Matrix product_with_transposed(const Matrix& a, const Matrix& b);
 
 std::vector<double> column_means(const Matrix& a);
-/// a - one row of `shift` from each.
+/// a minus the row `shift`, from each of its rows.
 Matrix minus(const Matrix& a, std::span<const double> shift);
-/// Rows of length 1; rows of zeros stay.
+/// Rows normalised to length 1; zero rows stay.
 Matrix unit_rows(Matrix a);
-/// Columns of mean 0 and deviation 1 over the rows of `of`; those that never change become 0.
+/// Standardises columns to mean 0 and standard deviation 1 over the rows of `of`; constant ones become 0.
 Matrix standardised(const Matrix& a, const Matrix& of);
-/// The rows of these numbers.
+/// The rows with these indices.
 Matrix rows_of(const Matrix& a, std::span<const std::int64_t> rows);
 
 }  // namespace cambium::pretrain

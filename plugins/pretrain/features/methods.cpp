@@ -19,15 +19,15 @@ namespace {
 
 constexpr std::int64_t components = 64, most_numbers = 400;
 
-/// Numbers of the rows at each moment.
+/// Indices of the rows at each time.
 std::map<std::int64_t, std::vector<std::int64_t>> rows_by_moment(const Table& table) {
   std::map<std::int64_t, std::vector<std::int64_t>> out;
   for (std::size_t k = 0; k < table.moment.size(); ++k) out[table.moment[k]].push_back(static_cast<std::int64_t>(k));
   return out;
 }
 
-/// Fields minus the archive's mean over simulations at their moment; moments that the archive lacks lose the table's
-/// own mean, where it has several fields of one, else the mean of all.
+/// Subtracts the archive's mean over simulations at each time from the fields; at times missing in the archive, the
+/// table's own mean, if it has several fields of that time, else the mean of all.
 Matrix centred(const Table& table, const Table& archive) {
   std::map<std::int64_t, std::vector<double>> means;
   for (const auto& [moment, of] : rows_by_moment(table))
@@ -43,8 +43,8 @@ Matrix centred(const Table& table, const Table& archive) {
   return out;
 }
 
-/// For the archive's fields minus their means, and those of the queries: principal components in units of what changes
-/// between successive moments of a run. Nothing where runs have one moment.
+/// For the centred fields of the archive and of the queries: principal components in units of the changes between
+/// successive snapshots of a run. None if runs have one snapshot.
 std::optional<Method> relevant(const Table& archive, const Matrix& known, const Matrix& asked) {
   if (archive.moment.empty() || archive.simulation.empty()) return {};
   std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> row_of;
@@ -61,7 +61,7 @@ std::optional<Method> relevant(const Table& archive, const Matrix& known, const 
   if (before.empty()) return {};
   const PrincipalComponents pca(known, components);
   const Matrix rows = pca(known);
-  if (rows.columns == 0) return {};  // runs do not differ, or there is one
+  if (rows.columns == 0) return {};  // identical runs, or only one
   Matrix changes = rows_of(rows, after);
   const Matrix from = rows_of(rows, before);
   for (std::size_t k = 0; k < changes.values.size(); ++k) changes.values[k] -= from.values[k];
@@ -130,7 +130,7 @@ std::vector<Method> methods_for_partners(const Table& given_training, const Tabl
   return out;
 }
 
-/// One row for each combination of parameters: the mean over the rows that have it.
+/// One row per combination of parameters: the mean over its rows.
 static std::pair<Matrix, Matrix> means_of_runs(const Matrix& parameters, const Matrix& rows) {
   std::map<std::vector<double>, std::vector<std::int64_t>> same;
   for (std::int64_t k = 0; k < parameters.rows; ++k)

@@ -3,11 +3,11 @@
 
 namespace cambium::pretrain {
 
-/// Principal components: the directions in which rows differ most from their mean, unit vectors, the largest first.
+/// Principal component analysis: unit vectors, by decreasing variance.
 class PrincipalComponents {
  public:
-  /// At most `count` of them, fewer where rows span fewer. Of more than 2000 rows, 2000 spread evenly are taken where
-  /// the rows are longer than that.
+  /// At most `count` components, fewer if the rows span fewer. Uses 2000 evenly spaced rows if there are more and the
+  /// rows have more than 2000 columns.
   PrincipalComponents(const Matrix& rows, std::int64_t count);
   Matrix operator()(const Matrix& rows) const;
   std::int64_t count() const { return directions_.rows; }

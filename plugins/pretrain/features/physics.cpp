@@ -9,7 +9,7 @@ namespace cambium::pretrain {
 
 namespace {
 
-/// One axis of a channel: lines along it lie `stride` apart, `outer` blocks of `inner` lines.
+/// One axis of a channel: lines along it have the stride `stride`, `outer` blocks of `inner` lines.
 struct Axis {
   std::int64_t length = 1, inner = 1, outer = 1;
   std::size_t at(std::int64_t block, std::int64_t line, std::int64_t cell) const {

@@ -4,8 +4,8 @@
 
 namespace cambium::pretrain {
 
-/// Features that a physicist would compare: of every channel its mean, deviation, and means over eight slabs across
-/// each axis that is not periodic; means of products of two channels (fluxes, such as the heat flux behind the Nusselt
+/// Physical features for comparison: of every channel its mean, standard deviation, and means over eight slabs across
+/// each axis that is not periodic; means of products of two channels (fluxes, for example the heat flux of the Nusselt
 /// number); and log10 of the power at wave numbers 0 to 15 along each axis, averaged over the others. Rows of `fields`
 /// have `shape`.
 Matrix physics_features(const Matrix& fields, const FieldShape& shape);

@@ -8,7 +8,7 @@ namespace cambium::pretrain {
 
 namespace {
 
-/// One matrix behind the other.
+/// The rows of a, followed by those of b.
 Matrix both(const Matrix& a, const Matrix& b) {
   Matrix out(a.rows + b.rows, a.columns);
   std::copy(b.values.begin(), b.values.end(), std::copy(a.values.begin(), a.values.end(), out.values.begin()));
@@ -30,7 +30,7 @@ std::pair<Matrix, Matrix> scaled_by(Matrix candidates, Matrix known, Matrix by) 
         if (logarithm)
           x = std::log10(std::max(x, 1e-300));
         else if (size > 0.0)
-          x /= size;  // a unit of 1e-15 is no constant
+          x /= size;  // a unit of 1e-15 is not constant
       }
   }
   return {standardised(candidates, by), standardised(known, by)};

@@ -13,7 +13,7 @@ namespace cambium::pretrain {
 
 namespace {
 
-/// The numbers of one array of a sample as a row; false where the sample lacks it.
+/// Adds the values of one array of a sample as a row; false if the sample lacks it.
 bool add_row(const train::Sample& sample, const char* name, Matrix& to) {
   const auto found = sample.fields.find(name);
   if (found == sample.fields.end()) return false;
@@ -38,7 +38,7 @@ void add_number(const train::Sample& sample, const char* name, std::vector<T>& t
 }  // namespace
 
 std::vector<double> channel_deviations(const Table& table) {
-  constexpr double rounding = 1e-7;  // of single precision, in which fields are read
+  constexpr double rounding = 1e-7;  // of the single precision of fields
   const auto channels = static_cast<std::size_t>(table.shape.channels);
   const auto cells = static_cast<std::size_t>(table.field.columns) / channels;
   const double n = static_cast<double>(table.field.rows) * static_cast<double>(cells);

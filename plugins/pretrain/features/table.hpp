@@ -5,7 +5,7 @@
 
 namespace cambium::pretrain {
 
-/// A data set as rows of numbers, on every rank. What its samples lack is empty.
+/// A data set as matrices, on every rank. Data missing from its samples are empty.
 struct Table {
   FieldShape shape;
   Matrix field, partner, parameters;
@@ -15,14 +15,15 @@ struct Table {
   std::int64_t rows() const { return field.rows; }
 };
 
-/// For each channel, over the fields of a table; the size of its mean where it does not change, 1 where that is 0.
+/// Standard deviation of each channel over the fields of a table; the absolute mean of a constant channel, 1 if that is
+/// 0.
 std::vector<double> channel_deviations(const Table& table);
-/// Fields and partners divided by these, channel by channel, so that what is compared does not depend on units.
+/// Divides fields and positives by these, channel by channel, so that comparisons do not depend on units.
 Table in_units(Table table, std::span<const double> deviations);
-/// Rows that stand, number by number, in `known`, too.
+/// Number of rows that also occur in `known`, with equal values.
 std::int64_t rows_found_again(const Matrix& rows, const Matrix& known);
 
-/// InputError where samples hold no field.
+/// InputError if samples have no field.
 Table read_table(train::Dataset& data);
 
 }  // namespace cambium::pretrain

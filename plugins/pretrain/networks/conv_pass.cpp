@@ -9,7 +9,7 @@
 namespace cambium::pretrain {
 namespace {
 
-/// Numbers of one field, with what the cells of a gathering add up from it.
+/// Values of one field, and the sums of a gathering over its cells.
 template <class T>
 struct Job {
   const Gathering& g;
@@ -20,8 +20,8 @@ struct Job {
   T* results;
 };
 
-/// Results of a processor's registers, N registers for each of R cells that share every weight. Step: numbers between
-/// the cells of each four, so that they need one address; 0: each needs its own.
+/// Results in registers, N registers for each of R cells that share every weight. Step: distance between the values of
+/// the cells in each group of four, which then need one address; 0: each needs its own.
 template <class T, int W, int N, int R, int Step>
 void gather_cells(const Job<T>& job, std::size_t cell, std::int64_t first) {
   using P = Pack<T, W>;
@@ -99,11 +99,11 @@ void gather(const Job<T>& job) {
   });
 }
 
-/// Terms of a gradient of weights, [row][output].
+/// Contributions to a weight gradient, [row][output].
 template <class T>
 struct RowsJob {
   const Gathering& g;
-  const std::vector<std::int64_t>& rows;  ///< where each one's numbers are, seen from a cell
+  const std::vector<std::int64_t>& rows;  ///< offset of each row's values from a cell
   const T* values;
   std::int64_t inputs;
   const T* dy;
@@ -115,8 +115,8 @@ struct Cells {
   std::size_t begin, end;
 };
 
-/// R rows from `row`, N registers of each from channel `first`: all these cells add to them. Their values lie next to
-/// each other, or `Apart`.
+/// R rows from `row`, N registers of each from channel `first`: all these cells contribute. Their values are
+/// contiguous, or `Apart`.
 template <class T, int W, int N, int R, bool Apart>
 void add_rows(const RowsJob<T>& job, Cells cells, std::size_t row, std::int64_t first) {
   using P = Pack<T, W>;
@@ -159,7 +159,7 @@ void add_rows_from(const RowsJob<T>& job, Cells cells, std::size_t row, std::int
 
 template <class T>
 void add_rows_of(const RowsJob<T>& job) {
-  constexpr std::size_t together = 128;  // whose numbers stay in the first cache while all rows pass
+  constexpr std::size_t together = 128;  // the values stay in the L1 cache for all rows
   with_register_width<T>(job.outputs, [&](auto w) {
     constexpr int W = decltype(w)::value, R = W * sizeof(T) == 64 ? 8 : 4;
     for (std::size_t begin = 0; begin < job.g.from.size(); begin += together) {

@@ -6,13 +6,13 @@
 
 namespace cambium::pretrain {
 
-/// A convolution of one field after another, by rows of registers: each holds channels of one cell, and as many cells
-/// as registers are left share every weight that is read. `room` is each thread's own, kept from call to call. T: float
-/// or double.
+/// Convolution of fields one by one, in SIMD registers: each holds channels of one cell, and as many cells as fit in
+/// registers share every weight that is loaded. `room` is scratch memory of a thread, kept between calls. T: float or
+/// double.
 template <class T>
 class ConvPass {
  public:
-  /// weight: [outputs][inputs][taps], bias: [outputs]. The shape is handled().
+  /// weight: [outputs][inputs][taps], bias: [outputs]. The shape must be handled().
   ConvPass(const ConvShape& shape, const T* weight, const T* bias);
 
   const ConvShape& shape() const { return shape_; }
@@ -24,7 +24,7 @@ class ConvPass {
   void add_weight_gradient(const T* x, const T* dy, T* dweight, std::vector<T>& room) const;
 
  private:
-  /// A field with a layer of cells around it, in `room`.
+  /// A field padded by a layer of cells, in `room`.
   static const T* around(const Surrounded& cells, const T* values, std::int64_t channels, std::vector<T>& room);
 
   ConvShape shape_;
@@ -34,7 +34,7 @@ class ConvPass {
   std::vector<T> by_output_;  ///< [tap][input][output]
   std::vector<T> by_input_;   ///< [tap][output][input]
   std::vector<T> bias_, zeros_;
-  std::vector<std::int64_t> rows_;  ///< of the gradient of weights: where each one's numbers are, seen from a cell
+  std::vector<std::int64_t> rows_;  ///< of the weight gradient: offset of each row's values from a cell
 };
 
 }  // namespace cambium::pretrain

@@ -15,16 +15,16 @@ struct Tap {
   std::int64_t weight, offset;
 };
 
-/// Cells along one axis that add up the same taps.
+/// Cells along one axis with the same taps.
 struct Line {
   std::vector<Tap> taps;
   std::vector<std::int64_t> from, to;
 };
 
-/// An axis that is not there.
+/// A missing axis.
 const Line single{{{0, 0}}, {0}, {0}};
 
-/// Result j: cells stride j - 1 to stride j + 1, which the layer around counts from stride j.
+/// Result j: cells stride j - 1 to stride j + 1, numbered from stride j including the padding.
 Line forward_line(std::int64_t n, std::int64_t stride) {
   Line out{{{0, 0}, {1, 1}, {2, 2}}, {}, {}};
   for (std::int64_t j = 0; j < (n + stride - 1) / stride; ++j) {
@@ -34,7 +34,7 @@ Line forward_line(std::int64_t n, std::int64_t stride) {
   return out;
 }
 
-/// Cell i lies under result (i - k + 1) / stride by tap k, here 2 - k, where that is a whole number.
+/// Cell i contributes to result (i - k + 1) / stride by tap k, here 2 - k, if that is an integer.
 std::vector<Line> backward_lines(std::int64_t n, std::int64_t stride) {
   if (stride == 1) {
     Line out{{{0, 0}, {1, 1}, {2, 2}}, {}, {}};
@@ -53,7 +53,7 @@ std::vector<Line> backward_lines(std::int64_t n, std::int64_t stride) {
   return odd.from.empty() ? std::vector<Line>{even} : std::vector<Line>{even, odd};
 }
 
-/// Adds a tap behind those before it.
+/// Appends a tap to the previous ones.
 void add(const Tap& tap, std::vector<Gathering::Run>& runs) {
   if (!runs.empty())
     if (auto& last = runs.back(); last.weight + last.length == tap.weight && last.offset + last.length == tap.offset) {
@@ -63,7 +63,7 @@ void add(const Tap& tap, std::vector<Gathering::Run>& runs) {
   runs.push_back({tap.weight, tap.offset, 1});
 }
 
-/// All cells of three lines; results and weights along each axis.
+/// Tensor product of three lines; numbers of results and weights along each axis.
 Gathering all_of(const std::array<const Line*, 3>& lines, const std::array<std::int64_t, 3>& results,
                  const std::array<std::int64_t, 3>& weights, const Surrounded& around) {
   Gathering out;
@@ -82,7 +82,7 @@ Gathering all_of(const std::array<const Line*, 3>& lines, const std::array<std::
   return out;
 }
 
-/// Along three axes, of which the first may not be there.
+/// Along three axes, of which the first may be missing.
 template <class X>
 std::array<X, 3> three(const std::vector<X>& values, const X& first) {
   std::array<X, 3> out{first, first, first};

@@ -64,7 +64,7 @@ static std::string why_slower(const ConvShape& shape) {
                            fmt::join(shape.cells, " x "));
 }
 
-/// True if every layer is one that normed_convolution() computes.
+/// True if normed_convolution() supports every layer.
 bool ConvTrunk::knows(const Tensor& x) {
   if (!x.is_cpu() || (x.scalar_type() != torch::kFloat32 && x.scalar_type() != torch::kFloat64)) return false;
   std::vector<std::int64_t> cells(x.sizes().begin() + 2, x.sizes().end());

@@ -4,8 +4,7 @@
 
 namespace cambium::pretrain {
 
-/// A convolution over 3 cells along each axis; across the ends of a periodic axis it goes on at the other end,
-/// elsewhere there are zeros.
+/// A convolution over 3 cells along each axis; circular padding along periodic axes, zero padding along others.
 struct WrappedConvImpl : torch::nn::Module {
   WrappedConvImpl(std::int64_t in, std::int64_t out, std::int64_t stride, std::vector<std::int64_t> periodic);
   torch::Tensor forward(torch::Tensor x);
@@ -22,8 +21,8 @@ struct WrappedConvImpl : torch::nn::Module {
 };
 TORCH_MODULE(WrappedConv);
 
-/// Stages that halve every axis: convolution, group normalisation, ReLU, then the same beside a short cut. On hosts by
-/// normed_convolution() where it knows the shapes, else by Torch's operators.
+/// Stages that halve every axis: convolution, group normalisation, ReLU, then the same with a skip connection. On hosts
+/// by normed_convolution() if it supports the shapes, else by Torch's operators.
 class ConvTrunk : public Trunk {
  public:
   explicit ConvTrunk(const TrunkShape& shape);

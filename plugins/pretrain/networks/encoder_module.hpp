@@ -5,16 +5,16 @@
 
 namespace cambium::pretrain {
 
-/// Which layers an encoder of pairs has.
+/// Layers of an encoder of pairs.
 struct EncoderShape {
   TrunkShape trunk;
   bool shared = true;                ///< one trunk for both views
-  std::int64_t parameters = 0;       ///< of a run, where they are the second view; 0: the second view is a field
+  std::int64_t parameters = 0;       ///< of a run, if they are the second view; 0: the second view is a field
   std::vector<std::int64_t> hidden;  ///< widths between parameters and vector
   bool temperature = false;          ///< the loss's temperature is learnt with the weights
 };
 
-/// Both views' layers, and the temperature. Answers are rows of length 1.
+/// Layers of both views, and the temperature. Outputs are rows of length 1.
 class EncoderModule : public torch::nn::Module {
  public:
   explicit EncoderModule(const EncoderShape& shape);
@@ -23,7 +23,7 @@ class EncoderModule : public torch::nn::Module {
   /// (samples, parameters), scaled -> (samples, width).
   torch::Tensor parameters_of(const torch::Tensor& x);
   std::string slower() const { return first_->slower(); }
-  /// One number, in a unit of the loss's; undefined where it is not learnt.
+  /// A scalar, in a unit of the loss's; undefined if it is not learnt.
   const torch::Tensor& temperature() const { return temperature_; }
 
  private:

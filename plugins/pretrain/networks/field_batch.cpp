@@ -8,7 +8,7 @@ using torch::Tensor;
 
 namespace {
 
-/// Numbers of one channel after the other, in units of the channel's deviation.
+/// Values, channel by channel, in units of the channel's standard deviation.
 template <class T>
 T* scaled_into(std::span<const float> numbers, const Scales& scales, T* to) {
   const auto cells = std::ssize(numbers) / scales.shape.channels;

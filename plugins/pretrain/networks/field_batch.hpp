@@ -6,14 +6,14 @@
 
 namespace cambium::pretrain {
 
-/// How samples become what the layers read.
+/// Conversion of samples to inputs of the layers.
 struct FieldView {
-  const AugmentKeys* changes = nullptr;  ///< none: as they are
+  const AugmentKeys* changes = nullptr;  ///< null: no augmentation
   std::uint64_t seed = 1;
   std::int64_t step = 0;
 };
 
-/// (samples, channels, cells...): scaled fields of this name. `number` of a view addresses what is random about it.
+/// (samples, channels, cells...): scaled fields of this name. `number` of a view addresses its random numbers.
 torch::Tensor fields_of(const train::TorchBatch& batch, const char* name, int number, const FieldView& view,
                         const Scales& scales, torch::Dtype real);
 

@@ -103,7 +103,7 @@ std::shared_ptr<torch::nn::Module> FieldEncoder::build() {
   return module_ = std::make_shared<EncoderModule>(shape);
 }
 
-/// The temperature's weight has a unit, so that a step of the optimizer turns it `rate` times as far as other weights.
+/// The unit of the temperature weight makes an optimizer step `rate` times as large as for other weights.
 void FieldEncoder::initial(const train::ParameterInfo& info, std::int64_t index, const TensorRef& weights,
                            std::uint64_t seed) const {
   if (info.name == "temperature")
@@ -135,11 +135,11 @@ FieldEncoder::Pair FieldEncoder::pair(const TorchBatch& batch, std::int64_t step
   const Tensor partner =
       fields_of(batch, params_.partner == Partner::field ? "partner" : "field", 1, view, scales_, real());
   if (!params_.shared) return {module_->fields(field, false), module_->fields(partner, true)};
-  const Tensor both = module_->fields(torch::cat({field, partner}), false);  // operators are called once
+  const Tensor both = module_->fields(torch::cat({field, partner}), false);  // one call per operator
   return {both.narrow(0, 0, batch.size()), both.narrow(0, batch.size(), batch.size())};
 }
 
-/// Derivatives come from the loss over all ranks; Torch takes them on to the weights.
+/// Derivatives of the loss over all ranks, which Torch propagates to the weights.
 template <class T>
 std::vector<train::TorchNetwork::Term> FieldEncoder::loss_of(const Pair& pair, const std::vector<std::int64_t>& ids) {
   const Tensor first = pair.first.contiguous(), second = pair.second.contiguous();
@@ -158,7 +158,7 @@ std::vector<train::TorchNetwork::Term> FieldEncoder::loss_of(const Pair& pair, c
   Tensor sum = (first * tensor(result.first)).sum() + (second * tensor(result.second)).sum();
   const auto n = static_cast<double>(ids.size());
   if (learnt.defined()) {
-    // Beyond its bounds a spring brings it back; each rank pulls for its samples, and all ranks see the same excess.
+    // Penalty for values out of bounds; each rank adds it for its samples, with the same excess on all ranks.
     constexpr double spring = 1e4;
     sum = sum + (learnt * ((result.temperature + spring * n * (raw - temperature)) * unit)).sum();
   }
@@ -183,7 +183,7 @@ std::vector<TermInfo> FieldEncoder::metrics() const {
   return {{"wrong", "", TermInfo::Report::mean}, {"place", "", TermInfo::Report::mean}};
 }
 
-/// Places of partners among those of all samples. Ranks take the samples in turn.
+/// Ranks of positives among those of all samples, which are distributed over MPI ranks.
 void FieldEncoder::begin_evaluation(train::Dataset& data, std::span<const TensorRef> weights) {
   constexpr std::int64_t at_once = 64;
   const std::int64_t n = data.size(), ranks = context_.comm.size(), width = params_.width;

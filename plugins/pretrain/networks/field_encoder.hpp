@@ -12,12 +12,13 @@
 
 namespace cambium::pretrain {
 
-/// Fields as unit vectors, learnt without labels: a field and its partner become alike, and unlike those of all other
-/// samples of the batch on all ranks (plugins/pretrain/contrastive). Metrics compare each sample with all of the
-/// validation set: the share whose partner is not the nearest, and its mean place (1: nearest).
+/// Fields as unit vectors, by self-supervised contrastive learning: a field and its positive become similar, and
+/// dissimilar to those of all other samples of the batch on all ranks (plugins/pretrain/contrastive). Metrics compare
+/// each sample with all of the validation set: the fraction whose positive is not the nearest, and its mean rank (1:
+/// nearest).
 class FieldEncoder : public train::TorchNetwork, public train::KeepsNumbers, public Encoder {
  public:
-  /// A second view of the field itself, the sample's partner, or the parameters of its run.
+  /// The positive: a second view of the field itself, the sample's `partner`, or the parameters of its run.
   enum class Partner { view, field, parameters };
   enum class Pool { mean, cells };
   struct ParameterEncoder {
@@ -45,7 +46,7 @@ class FieldEncoder : public train::TorchNetwork, public train::KeepsNumbers, pub
   std::vector<train::TermInfo> terms() const override;
   std::vector<double> term_weights(std::int64_t, double) const override { return {1.0, 0.0, 0.0}; }
   std::vector<train::TermInfo> metrics() const override;
-  /// "vector": of the field; "partner": of its partner, where there is one (zeros where a sample lacks it).
+  /// "vector": of the field; "partner": of its positive, if there is one (zeros if a sample lacks it).
   std::vector<train::FieldInfo> outputs() const override;
   std::vector<Citation> citations() const override;
   std::vector<std::string> report() const override;
@@ -80,15 +81,15 @@ class FieldEncoder : public train::TorchNetwork, public train::KeepsNumbers, pub
 
   Params params_;
   Context& context_;
-  std::int64_t samples_ = 0;  ///< of the training set
+  std::int64_t samples_ = 0;  ///< in the training set
   std::uint64_t seed_ = 1;
   std::int64_t step_ = 0;
   std::unique_ptr<train::ContrastiveLoss> loss_;
   struct Placed {
     std::int64_t sample = 0;
-    double place = 1.0, wrong = 0.0;  ///< of its partner; partners as similar as it come before it as often as behind
+    double place = 1.0, wrong = 0.0;  ///< of its positive; ties count half before it, half after
   };
-  std::vector<Placed> places_;  ///< of begin_evaluation, by sample
+  std::vector<Placed> places_;  ///< from begin_evaluation(), by sample
 
   std::shared_ptr<EncoderModule> module_;
 };

@@ -14,7 +14,7 @@ using train::TorchBatch;
 
 namespace {
 
-/// The rows of `known` most like each row of y: (rows, at most `most`, width).
+/// The rows of `known` most similar to each row of y: (rows, at most `most`, width).
 Tensor neighbours_of(const Tensor& y, const Tensor& known, std::int64_t most) {
   const std::int64_t count = std::min(most, known.size(0));
   if (count == 0) return torch::zeros({y.size(0), 1, y.size(1)}, y.options().requires_grad(false));
@@ -29,7 +29,7 @@ std::int64_t trunk_width(const MugsEncoder::Params& params) {
 
 constexpr double student_sharpness = 0.1, teacher_sharpness = 0.04, centre_memory = 0.9;
 
-/// -sum over rows of log of the share of the partner among itself and all rows of the queue.
+/// InfoNCE: -sum over rows of the log softmax of the positive among itself and all rows of the queue.
 Tensor told_apart(const Tensor& x, const Tensor& partner, const Tensor& queue, double temperature) {
   const Tensor own = (x * partner).sum(1, true);
   const Tensor all = torch::cat({own, x.matmul(queue.t())}, 1) / temperature;
@@ -41,13 +41,13 @@ Tensor told_apart(const Tensor& x, const Tensor& partner, const Tensor& queue, d
 struct MugsEncoder::Taught {
   Tensor instance, local, grouped;                     ///< own samples' rows
   Tensor all_y, all_instance, all_local, all_grouped;  ///< all ranks' rows
-  Tensor group, all_similar;                           ///< own samples' shares of prototypes; all ranks' similarities
+  Tensor group, all_similar;  ///< own samples' prototype probabilities; all ranks' similarities
 };
 
-/// Takes from the teacher's rows the mean over all views and samples of the step. A teacher moves on, so that rows of
-/// one age share a direction which those in the queue lack: without this a student scores by pointing there, whatever
-/// it sees, the teacher follows, and all vectors become one. Rows with a direction in common lie near the same groups,
-/// too, and what tells them apart is small beside the sharpness by which groups are chosen.
+/// Subtracts from the teacher's rows the mean over all views and samples of the step. The teacher drifts, so rows of
+/// one age have a common direction that those in the queue lack. Without this step, a student can minimise the loss by
+/// that direction for any input, the teacher follows, and all vectors collapse to one. Rows with a common direction are
+/// also close to the same groups, with differences too small for the sharpness of the group assignment.
 static void forget_age(std::vector<Tensor*> own, std::vector<Tensor*> all) {
   Tensor mean = torch::zeros_like(all.front()->select(0, 0));
   for (const Tensor* rows : all) mean += rows->mean(0) / static_cast<double>(all.size());
@@ -175,7 +175,7 @@ std::int64_t MugsEncoder::width() const {
   return params_.width * ((w.instance > 0.0) + (w.local > 0.0) + (w.group > 0.0));
 }
 
-/// Without a memory a field is its own neighbour: a vector must not depend on what was seen last.
+/// Without the memory, a field is its own neighbour: vectors must not depend on recently seen samples.
 Tensor MugsEncoder::vectors(const Tensor& fields) const {
   const Tensor y = student_->trunk(fields);
   if (params_.vector == Vector::trunk) return unit_rows_of(y);
@@ -187,7 +187,7 @@ Tensor MugsEncoder::vectors(const Tensor& fields) const {
   return unit_rows_of(torch::cat(parts, 1));
 }
 
-/// The teacher's weights follow the student's and keep the share `momentum` of themselves.
+/// Moving average: the teacher's weights keep the fraction `momentum` and take the rest from the student's.
 static void follow(const MugsModule& student, MugsModule& teacher, double momentum) {
   const torch::NoGradGuard none;
   const auto from = student.parameters(), to = teacher.parameters();
@@ -202,7 +202,7 @@ static void follow(const MugsModule& student, MugsModule& teacher, double moment
 
 Tensor MugsEncoder::view(const TorchBatch& batch, int number, bool large) const {
   const AugmentKeys changes = large ? params_.augment : small_changes(params_);
-  // Both views of a step have numbers of their own; further ones take those of steps that no training reaches.
+  // Both views of a step have their own random numbers; further views use those of steps beyond any training.
   const FieldView how{&changes, seed_, step_ + (static_cast<std::int64_t>(number / 2) << 32)};
   return fields_of(batch, "field", number % 2, how, scales_, real());
 }
@@ -222,12 +222,12 @@ MugsEncoder::Taught MugsEncoder::taught(const Tensor& fields, const std::vector<
   return out;
 }
 
-/// One student's view beside what the teacher made of all large views but `without`.
+/// Adds one student view, compared with the teacher's outputs for all large views but `without`.
 void MugsEncoder::add(const Tensor& fields, const std::vector<Taught>& teachers, int without, double weight,
                       Pull& sum) {
   const Tensor y = student_->trunk(fields);
   const auto& w = params_.weights;
-  const bool learn_prototypes = seen_ >= samples_;  // the first epoch keeps them
+  const bool learn_prototypes = seen_ >= samples_;  // frozen in the first epoch
   const auto put = [&](Tensor& to, const Tensor& value) { to = to.defined() ? to + weight * value : weight * value; };
   Tensor instance, local, group;
   if (w.instance > 0.0) instance = student_->instance(y, true);
@@ -244,7 +244,7 @@ void MugsEncoder::add(const Tensor& fields, const std::vector<Taught>& teachers,
   }
 }
 
-/// Teachers' rows of all ranks enter the queues; the centre moves to the mean of all.
+/// Adds the teachers' rows of all ranks to the queues; moves the centre to the mean of all.
 void MugsEncoder::remember(const std::vector<Taught>& teachers, std::int64_t samples) {
   const torch::NoGradGuard none;
   Tensor mean = torch::zeros_like(centre_);
@@ -260,7 +260,7 @@ void MugsEncoder::remember(const std::vector<Taught>& teachers, std::int64_t sam
 
 std::vector<train::TorchNetwork::Term> MugsEncoder::loss(const TorchBatch& batch) {
   if (!waiting_.empty()) take(train::KeptNumbers(std::move(waiting_)));
-  follow(*student_, *teacher_, seen_ == 0 ? 0.0 : params_.momentum);  // in the first step they are the student's
+  follow(*student_, *teacher_, seen_ == 0 ? 0.0 : params_.momentum);  // a copy in the first step
   std::vector<Tensor> large;
   std::vector<Taught> teachers;
   for (int k = 0; k < 2; ++k) {
@@ -307,7 +307,7 @@ std::vector<std::string> MugsEncoder::report() const {
 
 std::vector<TermInfo> MugsEncoder::metrics() const { return {{"unlike", "", TermInfo::Report::mean}}; }
 
-/// 1 - the cosine between the vectors of two views of a field.
+/// 1 - cosine similarity of two views of a field.
 std::vector<train::TorchNetwork::Term> MugsEncoder::measure(const TorchBatch& batch) {
   const Tensor a = vectors(view(batch, 0, true)), b = vectors(view(batch, 1, true));
   const auto n = static_cast<double>(batch.size());

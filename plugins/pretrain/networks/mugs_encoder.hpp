@@ -12,13 +12,13 @@
 namespace cambium::pretrain {
 
 /// Fields as unit vectors, learnt from views of single fields at three scales (Zhou et al., Mugs, arXiv 2203.14415): a
-/// view is to be told from all others kept in a queue (instance), the same after it has looked at its neighbours in a
-/// memory (local), and falls into the same groups as another view (group). Targets come from a teacher, the moving
-/// average of the weights. Queues, memory, teacher and centre are equal on all ranks. The vector of a field is the
-/// trunk's (the mean of its cells, or a linear layer over them), or the projections that the terms compare.
+/// view is discriminated from all others in a queue (instance), the same after attention to its neighbours in a memory
+/// (local), and assigned to the same groups as another view (group). Targets come from a teacher, the moving average of
+/// the weights. Queues, memory, teacher and centre are replicated on all ranks. The vector of a field is that of the
+/// trunk (mean of its cells, or a linear layer over them), or the projections compared by the terms.
 class MugsEncoder : public train::TorchNetwork, public train::KeepsNumbers, public Encoder {
  public:
-  /// Weights of the three terms; 0 leaves one out.
+  /// Weights of the three terms; 0 disables one.
   struct Weights {
     double instance = 1.0, local = 1.0, group = 1.0;
     static void describe(deck::Describe<Weights>& d);
@@ -69,7 +69,7 @@ class MugsEncoder : public train::TorchNetwork, public train::KeepsNumbers, publ
   struct Pull {
     torch::Tensor instance, local, group;
   };
-  struct Taught;  ///< what the teacher makes of one large view
+  struct Taught;  ///< teacher outputs for one large view
   std::shared_ptr<torch::nn::Module> build() override;
   std::vector<Term> loss(const train::TorchBatch& batch) override;
   std::vector<Term> measure(const train::TorchBatch& batch) override;
@@ -86,11 +86,11 @@ class MugsEncoder : public train::TorchNetwork, public train::KeepsNumbers, publ
   Context& context_;
   std::uint64_t seed_ = 1;
   std::int64_t step_ = 0;
-  std::int64_t samples_ = 0, seen_ = 0;  ///< of the training set; since its beginning
+  std::int64_t samples_ = 0, seen_ = 0;  ///< size of the training set; samples seen since its beginning
   std::shared_ptr<MugsModule> student_, teacher_;
   std::unique_ptr<RowQueue> instance_queue_, local_queue_, memory_;
   torch::Tensor centre_;
-  train::KeptNumbers waiting_;  ///< of take(), until the modules are there
+  train::KeptNumbers waiting_;  ///< from take(), until the modules exist
   train::Traffic traffic_;
 };
 

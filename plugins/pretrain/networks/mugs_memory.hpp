@@ -9,16 +9,16 @@
 
 namespace cambium::pretrain {
 
-/// The last rows that were put in, at most `room`, the same on every rank.
+/// Ring buffer of the last rows, at most `room`, the same on every rank.
 class RowQueue {
  public:
   RowQueue(std::int64_t room, std::int64_t width, torch::Dtype real)
       : rows_(torch::zeros({room, width}, torch::TensorOptions().dtype(real))) {}
-  /// A copy of those that are there, in no order: a graph that reads it outlives the next put().
+  /// A copy of the rows, in no order: an autograd graph with it remains valid after the next put().
   torch::Tensor rows() const { return rows_.narrow(0, 0, filled_).clone(); }
-  /// A row beyond the end goes to the front: the oldest is replaced.
+  /// Wraps around at the end: the oldest row is replaced.
   void put(const torch::Tensor& rows);
-  std::vector<double> kept() const;  ///< next place, rows there, all numbers
+  std::vector<double> kept() const;  ///< next index, number of rows, all values
   void take(const std::vector<double>& kept);
 
  private:
@@ -26,8 +26,8 @@ class RowQueue {
   std::int64_t next_ = 0, filled_ = 0;
 };
 
-/// Collective: rows (own samples, width) of all ranks in the order of their samples' numbers, so that it does not
-/// depend on the number of ranks. What this rank hands over is counted as `name`.
+/// Collective: all-gathers rows (own samples, width) in the order of their sample indices, independent of the number of
+/// ranks. Data sent by this rank are counted as `name`.
 torch::Tensor gathered_by_sample(const torch::Tensor& own, const std::vector<std::int64_t>& ids, const char* name,
                                  const Comm& comm, train::Traffic& traffic);
 

@@ -22,8 +22,8 @@ struct HeadImpl : torch::nn::Module {
 };
 TORCH_MODULE(Head);
 
-/// A vector that attends to itself and to its neighbours, then a head beside a short cut: one block of a transformer,
-/// of which only the first token is wanted.
+/// A vector that attends to itself and to its neighbours, then a head with a skip connection: one transformer block, of
+/// which only the first token is used.
 struct RelationImpl : torch::nn::Module {
   explicit RelationImpl(std::int64_t width);
   /// (n, width), (n, neighbours, width) -> (n, width).
@@ -37,21 +37,21 @@ struct RelationImpl : torch::nn::Module {
 TORCH_MODULE(Relation);
 
 /// Student or teacher of Mugs: a trunk, a projector for each kind of supervision, a predictor for the student's two
-/// contrastive ones, and prototypes. A predictor stands beside a short cut and has no part at first (Bachlechner et
-/// al., arXiv 2003.04887): a random one would set the student apart from the teacher before either has learnt anything.
+/// contrastive ones, and prototypes. A predictor has a skip connection and starts with weight zero (Bachlechner et al.,
+/// arXiv 2003.04887): a random one would separate the student from the teacher before either has learnt anything.
 class MugsModule : public torch::nn::Module {
  public:
   explicit MugsModule(const MugsShape& shape);
-  /// (samples, channels, cells...) -> (samples, channels of the last stage): the mean over cells, or a linear layer
-  /// over all of them.
+  /// (samples, channels, cells...) -> (samples, channels of the last stage): mean over cells, or a linear layer over
+  /// all of them.
   torch::Tensor trunk(const torch::Tensor& x) { return mean_ ? trunk_->cells(x).mean(2) : trunk_->forward(x); }
   std::string slower() const { return trunk_->slower(); }
-  // Rows of length 1; the student's go through a predictor, too.
+  // Rows of length 1; those of the student also pass a predictor.
   torch::Tensor instance(const torch::Tensor& y, bool student);
   torch::Tensor local(const torch::Tensor& y, const torch::Tensor& neighbours, bool student);
-  /// Rows of length 1 that are compared with prototypes.
+  /// Rows of length 1 for comparison with prototypes.
   torch::Tensor grouped(const torch::Tensor& y) { return unit_rows_of(group_(y)); }
-  /// Similarities of such rows with all prototypes.
+  /// Similarities of these rows with all prototypes.
   torch::Tensor compared(const torch::Tensor& grouped, bool learn_prototypes);
 
  private:
@@ -59,7 +59,7 @@ class MugsModule : public torch::nn::Module {
   std::shared_ptr<Trunk> trunk_;
   Head instance_{nullptr}, instance_predictor_{nullptr}, local_{nullptr}, local_predictor_{nullptr}, group_{nullptr};
   Relation relation_{nullptr};
-  torch::Tensor instance_share_, local_share_;  ///< of each predictor in each number of the row
+  torch::Tensor instance_share_, local_share_;  ///< weight of each predictor for each element of the row
   torch::Tensor prototypes_;
 };
 

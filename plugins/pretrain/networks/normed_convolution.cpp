@@ -13,9 +13,9 @@ using torch::Tensor;
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-constexpr std::int64_t fields_together = 16;  ///< whose gradients of weights are added up as they come
+constexpr std::int64_t fields_together = 16;  ///< with one partial sum of weight gradients
 
-/// Subject of one pass.
+/// Arguments of one pass.
 struct Layer {
   ConvShape shape;
   std::int64_t groups;
@@ -45,7 +45,7 @@ Amount amount_of(const Tensor& x, double flops) {
   return {flops * static_cast<double>(x.size(0)), static_cast<double>(x.numel() * word), word};
 }
 
-/// visit(first, one past the last) for as many fields as are taken together, on Torch's threads.
+/// Calls visit(first, one past the last) for groups of fields, on Torch's threads.
 template <class Visit>
 void for_fields(std::int64_t samples, const Visit& visit) {
   const auto parts = (samples + fields_together - 1) / fields_together;
@@ -71,7 +71,7 @@ void forward_of(const Layer& layer, const Tensor& x, const Tensor (&w)[4], Tenso
   });
 }
 
-/// Sums over parts in their order.
+/// Sums the parts in their order.
 Tensor sum_of(const Tensor& parts) {
   Tensor sum = parts[0];
   for (std::int64_t k = 1; k < parts.size(0); ++k) sum.add_(parts[k]);

@@ -9,8 +9,8 @@
 namespace cambium::pretrain {
 namespace {
 
-/// For each register of channels: sums[c] = sum over cells of term(number of the cell's first of these channels, c), in
-/// four parts, so that none waits for the one before.
+/// For each register of channels: sums[c] = sum over cells of term(index of the cell's first of these channels, c),
+/// with four partial sums to hide latency.
 template <class T, int W, class Term>
 void sum_over_cells(std::int64_t cells, std::int64_t channels, T* sums, const Term& term) {
   using P = Pack<T, W>;
@@ -25,7 +25,7 @@ void sum_over_cells(std::int64_t cells, std::int64_t channels, T* sums, const Te
   }
 }
 
-/// The mean of each group's numbers, from sums of its channels.
+/// Mean over a group's values, from sums of its channels.
 template <class T>
 double mean_of(const std::vector<T>& sums, std::int64_t first, std::int64_t count, std::int64_t cells) {
   double sum = 0.0;
@@ -87,7 +87,7 @@ void NormedRelu<T>::backward(const T* y, const T* moments, const T* dout, T* dy,
   with_register_width<T>(all, [&](auto w) {
     constexpr int W = decltype(w)::value;
     using P = Pack<T, W>;
-    const auto passed = [&](std::int64_t at, std::int64_t c) {  // dout where the ReLU is open
+    const auto passed = [&](std::int64_t at, std::int64_t c) {  // dout if the ReLU is active
       const P v = fma(P::load(y + at), P::load(factor_.data() + c), P::load(offset_.data() + c));
       return keep(v > P(T(0)), P::load(dout + at));
     };
@@ -104,7 +104,7 @@ void NormedRelu<T>::backward(const T* y, const T* moments, const T* dout, T* dy,
       sums_[k] *= scale_[k];
       products_[k] *= scale_[k];
     }
-    // Part removed by the mean and the deviation of the group, of each channel.
+    // Terms from the mean and the standard deviation of the group, for each channel.
     std::vector<T> by_mean(sums_.size()), by_deviation(sums_.size());
     for (std::int64_t c = 0; c < all; ++c) {
       const auto k = static_cast<std::size_t>(c);

@@ -16,7 +16,7 @@ namespace {
 
 using constants::pi;
 
-/// Pairs (k, k + half) of each head's numbers, turned.
+/// Rotates the pairs (k, k + half) of each head's elements.
 Tensor turned(const Tensor& x, const Tensor& cosine, const Tensor& sine) {
   const auto halves = x.chunk(2, -1);
   return torch::cat({halves[0] * cosine - halves[1] * sine, halves[0] * sine + halves[1] * cosine}, -1);
@@ -118,7 +118,7 @@ Tensor PatchTrunk::placed(Tensor x, const std::vector<std::int64_t>& grid) const
     std::vector<std::int64_t> along(grid.size() + 2, 1);
     along[1 + a] = grid[a];
     along.back() = x.size(-1);
-    // Where a crop was cut nobody says: it gets the places in the middle.
+    // The position of a crop is unknown: it gets the embeddings of the middle.
     x = x + place_[a].narrow(0, (whole_[a] - grid[a]) / 2, grid[a]).reshape(along);
   }
   return x.reshape({x.size(0), -1, x.size(-1)});

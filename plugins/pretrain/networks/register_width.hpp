@@ -6,7 +6,7 @@
 
 namespace cambium::pretrain {
 
-/// Calls act(an integral constant): numbers of the widest register, or part of one, that divides `channels`.
+/// Calls act(an integral constant) with the largest register width, full or partial, that divides `channels`.
 template <class T, int W = native_width<T>, class Act>
 void with_register_width(std::int64_t channels, const Act& act) {
   if constexpr (W > 1 && W * sizeof(T) > 16)

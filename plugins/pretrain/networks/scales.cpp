@@ -36,7 +36,7 @@ Scales::Parameter parameter_scale(std::vector<double> values) {
   return out;
 }
 
-/// Adds each channel's numbers, minus a mean, to the power given.
+/// Adds each channel's values, minus a mean, raised to the given power.
 void add_field(const train::Sample& sample, const FieldShape& shape, const std::vector<double>& mean, int power,
                std::vector<double>& sum) {
   const auto numbers = numbers_of(sample, "field", shape);
@@ -47,8 +47,7 @@ void add_field(const train::Sample& sample, const FieldShape& shape, const std::
   }
 }
 
-/// In the field's own unit, however small that is; a channel that does not change beyond rounding has the size of its
-/// mean, or 1.
+/// In the field's own unit, however small; for a channel that is constant to rounding, the absolute mean, or 1.
 double deviation_of(double squares, double mean) {
   constexpr double rounding = 1e-7;  // of single precision
   const double found = std::sqrt(squares);
@@ -158,7 +157,7 @@ Scales Scales::from(const std::string& text) {
   in.at("periodic").get_to(out.shape.periodic);
   in.at("mean").get_to(out.mean);
   in.at("deviation").get_to(out.deviation);
-  out.channel_names = in.value("channel_names", std::vector<std::string>());  // models of before do not say
+  out.channel_names = in.value("channel_names", std::vector<std::string>());  // not in earlier models
   out.parameter_names = in.value("parameter_names", std::vector<std::string>());
   for (const auto& p : in.at("parameters"))
     out.parameters.push_back(

@@ -12,7 +12,7 @@ namespace {
 constexpr std::int64_t lanes = native_width<float>;
 using F = Pack<float, native_width<float>>;
 
-/// The first of the largest; `n` whole registers.
+/// Index of the first of the largest values; `n` fills full registers.
 std::int64_t first_largest(const float* values, std::int64_t n) {
   F most = F::load(values);
   for (std::int64_t k = lanes; k < n; k += lanes) most = max(most, F::load(values + k));
@@ -29,7 +29,7 @@ std::vector<std::int64_t> nearest_centres(const FloatRows& rows, const FloatRows
   constexpr std::int64_t block = 64;
   const RowProducts products(centres);
   const std::int64_t width = (centres.rows + lanes - 1) / lanes * lanes;
-  std::vector<float> similar(block * width, -2.0f);  // beyond the centres it stays so
+  std::vector<float> similar(block * width, -2.0f);  // unchanged in the padding
   std::vector<double> out(rows.rows, 0.0);
   for (std::int64_t from = comm.rank() * block; from < rows.rows; from += comm.size() * block) {
     const std::int64_t n = std::min(block, rows.rows - from);

@@ -14,7 +14,7 @@ constexpr std::int64_t rows_at_once = 64;
 constexpr std::int64_t row_lanes = native_width<float>;
 using F = Pack<float, native_width<float>>;
 
-/// Best rows of each query, and what a row has to exceed to be one of them, in whole registers.
+/// Best rows of each query, and their thresholds, padded to full registers.
 struct Answers {
   std::vector<MostSimilar> best;
   std::vector<float> least;
@@ -30,8 +30,8 @@ struct Answers {
   }
 };
 
-/// `line`: similarities of one row with all queries, in whole registers. Rows come in the order of their numbers, so
-/// that one which is as similar as the least comes too late.
+/// `line`: similarities of one row with all queries, padded to full registers. Rows come in ascending index, so that
+/// one equal to the threshold does not enter.
 void take_line(const float* line, std::int64_t number, Answers& answers) {
   const auto n = std::ssize(answers.least);
   for (std::int64_t q = 0; q < n; q += row_lanes) {

@@ -6,46 +6,46 @@
 
 namespace cambium::pretrain {
 
-/// Rows of one length in single precision, each at a multiple of the widest register; what lies between is 0.
+/// Rows of equal length in single precision, aligned to the widest register; the padding is 0.
 struct FloatRows {
   std::int64_t rows = 0, columns = 0, stride = 0;
   std::vector<float> values;
   FloatRows() = default;
   FloatRows(std::int64_t r, std::int64_t c);
-  /// Rows of length 1 of these; rows of zeros stay.
+  /// Rows normalised to length 1; zero rows stay.
   static FloatRows unit(const Matrix& of);
   float* row(std::int64_t k) { return values.data() + k * stride; }
   const float* row(std::int64_t k) const { return values.data() + k * stride; }
   void make_unit(std::int64_t k);
 };
 
-/// Every (rows / count)-th of these, at most all.
+/// Every (rows / count)-th row, at most all.
 FloatRows spread_rows(const FloatRows& rows, std::int64_t count);
 
-/// For two rows of one stride.
+/// Dot product of two rows with the same stride.
 float row_product(const float* a, const float* b, std::int64_t stride);
 
-/// Rows that were found for each of several queries, the most similar first, equal ones in the order of their numbers.
+/// Results of several queries, the most similar first, ties by ascending index.
 struct Entries {
   std::int64_t queries = 0, count = 0;
-  std::vector<std::int64_t> number;  ///< (queries, count); -1 where there are not that many rows
-  std::vector<float> similarity;     ///< the same places; 0 where there are none
-  std::int64_t compared = 0;         ///< rows that queries were compared with, summed over queries
+  std::vector<std::int64_t> number;  ///< (queries, count); -1 if there are fewer rows
+  std::vector<float> similarity;     ///< in the same order; 0 if there are fewer
+  std::int64_t compared = 0;         ///< comparisons of queries with rows, in total
   Entries() = default;
   Entries(std::int64_t q, std::int64_t n);
 };
 
-/// The `room` most similar of what is put in.
+/// The `room` most similar entries.
 class MostSimilar {
  public:
   explicit MostSimilar(std::int64_t room) : room_(static_cast<std::size_t>(room)) { found_.reserve(room_); }
   bool full() const { return found_.size() == room_; }
-  /// Entries less similar than this do not enter; -2 until there are `room`.
+  /// Threshold for new entries; -2 until there are `room`.
   float least() const { return full() ? -found_.front().first : -2.0f; }
   void put(float similarity, std::int64_t number);
-  /// (minus similarity, number), the most similar first; nothing is left.
+  /// (minus similarity, index), the most similar first; empties it.
   std::vector<std::pair<float, std::int64_t>> taken();
-  /// Writes them as the answers of one query, as taken().
+  /// Writes them as the results of one query, like taken().
   void take_into(Entries& out, std::int64_t query);
 
  private:

@@ -28,7 +28,7 @@ FloatRows read_rows(const io::File& file, const std::string& name) {
   return out;
 }
 
-/// That every place in a list is a row, and every row has one.
+/// True if every position in a list is a row, and every row has one.
 bool belong_together(const InvertedLists::Parts& parts) {
   const auto lists = static_cast<std::size_t>(parts.centres.rows);
   if (parts.centres.columns != parts.rows.columns || parts.start.size() != lists + 1 || parts.unit.size() != lists)

@@ -4,25 +4,25 @@
 
 namespace cambium::pretrain {
 
-/// Where entries come from; empty where that is not known.
+/// Origin of entries; empty if unknown.
 struct EntryMarks {
   std::vector<std::int64_t> simulation, moment;
   std::vector<double> time;
 };
 
-/// An index, what it states of itself, and what its rows are.
+/// An index, its measured recall, and the origin of its rows.
 struct StatedIndex {
   InvertedLists lists;
   StatedRecall stated;
   EntryMarks marks = {};
-  std::string model = {};  ///< by which the model whose vectors these are is known again; empty where that is unknown
+  std::string model = {};  ///< hash of the model that computed the vectors; empty if unknown
 };
 
-/// /rows, /centres, /start, /number, /unit and /bytes of an index (see InvertedLists::Parts), what it states as
-/// attributes, and /simulation, /moment, /time of the rows where they are known.
+/// Writes /rows, /centres, /start, /number, /unit and /bytes of an index (see InvertedLists::Parts), its measured
+/// recall as attributes, and /simulation, /moment, /time of the rows if they are known.
 void write_index(io::File& file, const StatedIndex& index);
 
-/// InputError for a file that holds none, or one whose arrays do not belong together.
+/// InputError for a file without an index, or one with inconsistent arrays.
 StatedIndex read_index(const std::string& path);
 
 }  // namespace cambium::pretrain

@@ -6,7 +6,7 @@
 
 namespace cambium::pretrain {
 
-/// How entries are looked for.
+/// Parameters of the search.
 struct IndexKeys {
   enum class Type { exact, approximate };
   Type type = Type::approximate;
@@ -15,18 +15,18 @@ struct IndexKeys {
   static void describe(deck::Describe<IndexKeys>& d);
 };
 
-/// Result, and the index that found it, where there is one.
+/// Result, and the index used, if there is one.
 struct Answered {
   Entries entries;
   std::optional<StatedIndex> index;
 };
 
-/// Collective: the `count` rows of the archive most similar to each query. An approximate index is judged by the
-/// queries, or where there are fewer than 40 by rows of the archive that look for others.
+/// Collective: the `count` rows of the archive most similar to each query. The recall of an approximate index is
+/// measured on the queries, or, for fewer than 40, on rows of the archive.
 Answered answer(FloatRows archive, const FloatRows& queries, std::int64_t count, const IndexKeys& keys,
                 const Comm& comm);
 
-/// Collective: the same by an index that is there already.
+/// Collective: the same with an existing index.
 Entries answer(const StatedIndex& index, const FloatRows& queries, std::int64_t count, const Comm& comm);
 
 }  // namespace cambium::pretrain

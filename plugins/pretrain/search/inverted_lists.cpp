@@ -84,14 +84,14 @@ InvertedLists::InvertedLists(FloatRows rows, std::int64_t lists, const Comm& com
 
 InvertedLists::InvertedLists(Parts parts) : parts_(std::move(parts)), centre_products_(parts_.centres) {}
 
-/// One query as it is compared.
+/// A quantised query.
 struct InvertedLists::Query {
   std::vector<std::int8_t> bytes;
   float unit = 1.0f;
   const float* centre = nullptr;  ///< its similarities with all centres
 };
 
-/// Puts the places of a list's rows into `kept`; returns how many were looked at.
+/// Puts the positions of a list's rows into `kept`; returns the number of rows scanned.
 std::int64_t InvertedLists::scan(std::int64_t list, const Query& query, std::vector<std::int32_t>& dots,
                                  MostSimilar& kept) const {
   const auto l = static_cast<std::size_t>(list);
@@ -99,7 +99,7 @@ std::int64_t InvertedLists::scan(std::int64_t list, const Query& query, std::vec
   dots.resize(std::max(dots.size(), static_cast<std::size_t>(last - first)));
   parts_.bytes.dots(first, last, query.bytes.data(), dots.data());
   const float centre = query.centre[list], unit = parts_.unit[l] * query.unit;
-  // As an integer, by which a whole block is passed in a few instructions.
+  // An integer threshold, to skip a full block with a few instructions.
   const auto limit_now = [&] {
     return static_cast<std::int32_t>(std::floor(std::clamp((kept.least() - centre) / unit, -2e9f, 2e9f))) - 1;
   };

@@ -6,27 +6,27 @@
 
 namespace cambium::pretrain {
 
-/// How much a query looks at.
+/// Amount of work per query.
 struct Effort {
-  std::int64_t probes = 1;  ///< lists whose centres are nearest to it
-  std::int64_t kept = 1;    ///< rows of them, the best by their bytes, that are compared again in single precision
+  std::int64_t probes = 1;  ///< lists with the nearest centres
+  std::int64_t kept = 1;    ///< best rows of them, by their bytes, that are compared again in single precision
 };
 
-/// An approximate search by cosine: rows lie in lists around centres (k-means on the sphere), a query looks only at the
-/// lists whose centres are nearest to it (an inverted file: Jégou, Douze, Schmid 2011), and there first at bytes: q·x
-/// is q·c, known from choosing the list, plus q·(x - c), of which both factors are rounded to 8 bits. Looking at all
-/// lists and keeping all rows is the exact search.
+/// Approximate search by cosine with an inverted file (IVF; Jégou, Douze, Schmid 2011): rows are in lists around
+/// centres (spherical k-means), and a query scans only the lists with the nearest centres, first in bytes: q·x is q·c,
+/// known from the choice of the list, plus q·(x - c) with both factors rounded to 8 bits. With all lists and all rows
+/// kept, the search is exact.
 class InvertedLists {
  public:
   /// Content of a file in addition to the rows.
   struct Parts {
     FloatRows rows, centres;
-    std::vector<std::int64_t> start;   ///< of each list, and the end; lists begin at blocks of bytes
-    std::vector<std::int64_t> number;  ///< of the row at each place; -1 where a block is filled up
+    std::vector<std::int64_t> start;   ///< offset of each list, and the end; lists start at blocks of bytes
+    std::vector<std::int64_t> number;  ///< row index at each position; -1 in the padding of a block
     std::vector<float> unit;           ///< of each list's bytes
-    ByteRows bytes;                    ///< x - c at each place
+    ByteRows bytes;                    ///< x - c at each position
   };
-  /// Collective. `rows`: of length 1, at least one. `lists`: 0 for the usual number, usual_lists().
+  /// Collective. `rows`: of length 1, at least one. `lists`: 0 for the default number, usual_lists().
   InvertedLists(FloatRows rows, std::int64_t lists, const Comm& comm);
   explicit InvertedLists(Parts parts);
 
@@ -35,7 +35,7 @@ class InvertedLists {
   const FloatRows& rows() const { return parts_.rows; }
   const Parts& parts() const { return parts_; }
 
-  /// The `count` most similar rows that the queries [from, to) find. `queries`: of length 1, of the same columns.
+  /// The `count` most similar rows found for the queries [from, to). `queries`: of length 1, with the same columns.
   Entries nearest(const FloatRows& queries, std::int64_t from, std::int64_t to, std::int64_t count,
                   const Effort& effort) const;
 

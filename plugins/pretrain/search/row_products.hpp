@@ -5,18 +5,18 @@
 
 namespace cambium::pretrain {
 
-/// Products of many rows with some that stay: the queries of a block, or the centres of lists. On host back ends each
-/// is one chain of sums over the columns whatever stands beside it, so that it does not depend on blocks.
+/// Products of many rows with a fixed set: the queries of a block, or the centres of lists. On host back ends each is
+/// one sequential sum over the columns, so that it does not depend on the blocks.
 class RowProducts {
  public:
-  /// With the rows [first, last) of `of`, which outlives this.
+  /// With the rows [first, last) of `of`, which must outlive this.
   RowProducts(const FloatRows& of, std::int64_t first, std::int64_t last)
       : of_(of.row(first)), stride_(static_cast<int>(of.stride)), count_(static_cast<int>(last - first)) {
     if constexpr (device_is_host) packed_ = PackedMatrix<float>(true, stride_, count_, of_, stride_);
   }
   explicit RowProducts(const FloatRows& of) : RowProducts(of, 0, of.rows) {}
 
-  /// out (m x width) for m rows of the same stride, one after the other; columns beyond the count are left alone.
+  /// out (m x width) for m contiguous rows of the same stride; columns beyond the count are not written.
   void with(const float* rows, std::int64_t m, float* out, std::int64_t width) const {
     const auto n = static_cast<int>(m), ld = static_cast<int>(width);
     if constexpr (device_is_host)

@@ -24,7 +24,7 @@ std::vector<double> recall_of(const Entries& found, const Entries& exact, std::i
       const auto at = static_cast<std::size_t>(q * exact.count + k);
       if (exact.number[at] < 0) break;
       ++all;
-      // Its place may be taken by another that is as similar.
+      // Another row of equal similarity is accepted.
       const bool as_similar = found.number[at] >= 0 && found.similarity[at] >= exact.similarity[at] - rounding;
       there += as_similar || std::find(begin, end, exact.number[at]) != end;
     }
@@ -54,7 +54,7 @@ FloatRows every_second(const FloatRows& rows, std::int64_t first) {
   return out;
 }
 
-/// Queries and what is truly nearest to them.
+/// Queries and their exact nearest rows.
 struct Asked {
   FloatRows queries;
   Entries exact;
@@ -92,7 +92,7 @@ static StatedRecall measured_recall(const InvertedLists& index, const FloatRows&
     const auto reached = mean_of(recall_of(found_by(index, chosen_by, effort, comm), chosen_by.exact, skipped));
     return reached.mean - reached.error >= wanted;
   };
-  // Bytes alone order the nearest rows well; where they do not, more are compared again.
+  // Bytes usually order the nearest rows well; otherwise more are compared again in single precision.
   out.effort = {lists, std::min(rows, kept_of_each * count + 16)};
   while (out.effort.kept < rows && !enough(out.effort)) out.effort.kept = std::min(rows, 4 * out.effort.kept);
   std::int64_t low = 0, high = 1;

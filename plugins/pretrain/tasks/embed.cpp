@@ -49,7 +49,7 @@ void write_column(io::File& file, const std::string& name, const std::vector<T>&
   file.attach_scales(name, {"sample"});
 }
 
-/// The number of directions that vectors really use: (sum of variances)^2 / sum of their squares, over components.
+/// Effective dimension (participation ratio): (sum of variances)^2 / sum of their squares, over components.
 double directions_used(const Matrix& vectors) {
   const Matrix x = minus(vectors, column_means(vectors));
   const Matrix c = product_of_transposed(x, x);

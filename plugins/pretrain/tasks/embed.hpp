@@ -6,9 +6,9 @@
 
 namespace cambium::pretrain {
 
-/// The stage `embed`: a trained encoder's vectors of all samples of a data set, in vectors.h5: /vector and, where the
-/// encoder has one, /partner, over (sample, component), with /simulation, /moment, /time, /label and /parameters beside
-/// them where samples have them.
+/// The stage `embed`: a trained encoder's vectors of all samples of a data set, in vectors.h5: /vector and, if the
+/// encoder has one, /partner, over (sample, component), together with /simulation, /moment, /time, /label and
+/// /parameters if samples have them.
 class Embed : public Task, public Checked {
  public:
   struct Params {

@@ -13,7 +13,7 @@ Place place_of_right(const std::vector<double>& similar, const std::vector<bool>
   double best = -std::numeric_limits<double>::infinity();
   for (std::size_t k = 0; k < similar.size(); ++k)
     if (right[k]) best = std::max(best, similar[k]);
-  double above = 0.0, wrong = 0.0, all = 0.0;  // more similar than the best right one; as similar and wrong; as similar
+  double above = 0.0, wrong = 0.0, all = 0.0;  // above the best relevant one; ties, irrelevant; ties
   for (std::size_t k = 0; k < similar.size(); ++k) {
     if (similar[k] > best + rounding) above += 1.0;
     if (std::abs(similar[k] - best) > rounding) continue;
@@ -22,7 +22,7 @@ Place place_of_right(const std::vector<double>& similar, const std::vector<bool>
   }
   Place out;
   out.mean = 1.0 + above + wrong / (all - wrong + 1.0);
-  // That none of the first places among equals has a right one.
+  // Probability that none of the first positions among equals has a relevant entry.
   const auto none_within = [&](double places) {
     double out_of = 1.0;
     for (double taken = 0.0; taken < places && out_of > 0.0; taken += 1.0)
@@ -36,7 +36,7 @@ Place place_of_right(const std::vector<double>& similar, const std::vector<bool>
 
 SearchScore judge_search(const Method& method, const Questions& questions, Context& context) {
   const std::int64_t n = method.queries.rows, rank = context.comm.rank(), ranks = context.comm.size();
-  std::vector<double> sums(4, 0.0);  // first, among ten, places, asked
+  std::vector<double> sums(4, 0.0);  // first, among ten, rank, queries
   for_each_query(method.archive, method.queries, n * rank / ranks, n * (rank + 1) / ranks,
                  [&](std::int64_t query, std::span<const double> similar) {
                    for (const auto& list : questions.lists(query)) {

@@ -172,7 +172,7 @@ void Neighbours::write(const std::vector<Method>& methods, const std::vector<Sea
   });
 }
 
-/// Entries that a query may not be compared with are left out.
+/// Omits entries that must not be compared with a query.
 void Neighbours::search(const Method& method, const Found& found) const {
   for (std::int64_t query = 0; query < indexed_.queries; ++query) {
     const auto all = std::span(indexed_.number).subspan(query * indexed_.count);
@@ -192,7 +192,7 @@ void Neighbours::search(const Method& method, const Found& found) const {
                  });
 }
 
-/// By the first method.
+/// Uses the first method.
 void Neighbours::write_neighbours(const Method& method, Context& context) {
   constexpr std::int64_t shown = 6;
   const auto asked = questions();
@@ -222,7 +222,7 @@ void Neighbours::write_neighbours(const Method& method, Context& context) {
   io::write_file_atomically((fs::path(context.run_directory) / "neighbours.csv").string(), text);
   io::write_h5_atomically((fs::path(context.run_directory) / "pictures.h5").string(), [&](io::File& file) {
     io::follow_cf(file);
-    if (rows == 0) return;  // no query has that many entries to be compared with
+    if (rows == 0) return;  // no query has that many entries
     io::write_dimension(file, "query", rows);
     io::write_dimension(file, "shown", 1 + params_.neighbours);
     std::vector<std::string> scales{"query", "shown"};

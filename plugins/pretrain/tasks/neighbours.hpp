@@ -12,9 +12,9 @@
 
 namespace cambium::pretrain {
 
-/// The stage `neighbours`: for every query the entries of an archive that look most like it (by cosine),
-/// and how often the nearest one is right, by the encoder and by ways that need no training. Writes scores.csv,
-/// neighbours.csv and pictures.h5 (some queries with their neighbours' fields).
+/// The stage `neighbours`: for every query the most similar entries of an archive (by cosine), and the accuracy of the
+/// nearest one, for the encoder and for methods without training. Writes scores.csv, neighbours.csv and pictures.h5
+/// (some queries with their neighbours' fields).
 class Neighbours : public Task, public Checked {
  public:
   enum class By { simulation, parameters, label, partner };
@@ -43,14 +43,14 @@ class Neighbours : public Task, public Checked {
   std::vector<Method> methods(train::Dataset& archive, train::Dataset& queries, Context& context);
   Questions questions() const;
   void write(const std::vector<Method>& methods, const std::vector<SearchScore>& scores, Context& context);
-  /// Asks a query's entries, the most similar first, one query after the other.
+  /// Called with the entries of one query after the other, the most similar first.
   using Found = std::function<void(std::int64_t query, std::span<const std::int64_t> entries)>;
   void search(const Method& method, const Found& found) const;
   void write_neighbours(const Method& method, Context& context);
 
   Params params_;
   Table archive_, queries_;
-  Entries indexed_;  ///< of the index, where there is one
+  Entries indexed_;  ///< of the index, if there is one
   Work work_;
   std::vector<Result> results_;
   std::vector<std::string> lines_;

@@ -80,7 +80,7 @@ std::vector<std::int64_t> chosen(const std::vector<std::int64_t>& values, const 
 
 }  // namespace
 
-/// Ranks take the draws in turn.
+/// Draws are distributed over ranks.
 Probe::Row Probe::judged(const Method& method, const std::vector<std::int64_t>& known,
                          const std::vector<std::int64_t>& truth, Context& context) const {
   Row out;
@@ -103,9 +103,9 @@ Probe::Row Probe::judged(const Method& method, const std::vector<std::int64_t>& 
   return out;
 }
 
-/// InputError for classes that are no numbers from 0 on.
+/// InputError for classes that are not integers from 0 on.
 static void require_classes(const std::vector<std::int64_t>& training, const std::vector<std::int64_t>& test) {
-  constexpr std::int64_t most_classes = 1'000'000;  // scores are held for each
+  constexpr std::int64_t most_classes = 1'000'000;  // one score per class is stored
   for (const auto c : training) {
     if (c < 0)
       throw InputError("classes count from 0, but a training sample has a negative one; leave it out with 'range'");
@@ -119,13 +119,13 @@ static void require_classes(const std::vector<std::int64_t>& training, const std
           "a test sample has the class -1, which is none: nothing is right about it; leave it out with 'range'");
 }
 
-/// How many have a class that none of `known` has.
+/// Number of entries with a class that does not occur in `known`.
 static std::int64_t of_no_class(const std::vector<std::int64_t>& classes, const std::vector<std::int64_t>& known) {
   const std::set<std::int64_t> there(known.begin(), known.end());
   return std::ranges::count_if(classes, [&](std::int64_t c) { return !there.contains(c); });
 }
 
-/// For test samples that are known already, and of classes that are not.
+/// Warns of test samples that are also in training, and of classes that are not.
 static void warn_of_overlap(const Table& known, const Table& asked, const std::vector<std::int64_t>& classes,
                             const std::vector<std::int64_t>& truth, Log& log) {
   if (const auto again = rows_found_again(asked.field, known.field); again > 0)

@@ -9,8 +9,8 @@
 
 namespace cambium::pretrain {
 
-/// The stage `probe`: how well classes of test samples are told from those of training samples, by neighbours and by a
-/// linear fit, with all labels and with a few of each class, on an encoder's vectors and on what needs no training.
+/// The stage `probe`: classification of test samples from training samples, by nearest neighbours and by a linear fit,
+/// with all labels and with a few of each class, on an encoder's vectors and on features without training.
 class Probe : public Task, public Checked {
  public:
   enum class By { label, simulation };

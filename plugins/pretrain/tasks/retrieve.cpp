@@ -61,7 +61,7 @@ void Retrieve::examine(Check& check) {
   if (params_.from) check.require_written_by("index_file", *params_.from, {{Origin::stage, "retrieve"}});
 }
 
-/// Vectors of what is looked for.
+/// Vectors of the queries.
 Matrix Retrieve::asked(LoadedEncoder& encoder, Context& context) const {
   if (!params_.queries) return encoder.vectors_of(params_.parameters);
   const auto queries = context.registry->make<train::Dataset>(*params_.queries, context);
@@ -71,8 +71,8 @@ Matrix Retrieve::asked(LoadedEncoder& encoder, Context& context) const {
 
 namespace {
 
-/// For each combination that runs of the archive have: whether the most similar entry is of such a run, and how many of
-/// the first `count` are.
+/// For each parameter combination in the archive: whether the most similar entry is of such a run, and how many of the
+/// first `count` are.
 struct Judged {
   double first = 0.0, among = 0.0;
   std::int64_t asked = 0;

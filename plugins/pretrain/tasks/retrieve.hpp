@@ -12,10 +12,10 @@
 
 namespace cambium::pretrain {
 
-/// The stage `retrieve`: the entries of an archive that are most like given fields, or that belong to given parameters,
-/// by an encoder's vectors; exactly, or by an index that states its recall and can be kept. Writes found.csv, and with
-/// an approximate index index.h5. Where the runs' parameters are known, a search by parameters is judged beside
-/// canonical correlations and a fit.
+/// The stage `retrieve`: the entries of an archive most similar to given fields or parameters, by an encoder's vectors;
+/// exactly, or by an index with measured recall that can be saved. Writes found.csv, and with an approximate index
+/// index.h5. If the runs' parameters are known, the search by parameters is compared with canonical correlations and a
+/// fit.
 class Retrieve : public Task, public Checked {
  public:
   struct Params {

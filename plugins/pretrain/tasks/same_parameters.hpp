@@ -7,8 +7,8 @@
 
 namespace cambium::pretrain {
 
-/// InputError where an opened archive's runs have parameters of other names than those of `key`: vectors and fits know
-/// them by their order alone, so that one would be taken for another.
+/// InputError if the runs of an opened archive have other parameter names than `key`: vectors and fits know parameters
+/// by their order only and would confuse them.
 void require_names(const train::Dataset& archive, const std::map<std::string, std::vector<double>>& wanted,
                    const char* key);
 

@@ -95,7 +95,7 @@ double distance_of(std::span<const double> a, std::span<const double> b) {
   return std::sqrt(sum);
 }
 
-/// For each row to the nearest known one.
+/// Distance of each row to the nearest known one.
 std::vector<double> distances(const Matrix& rows, const Matrix& known) {
   std::vector<double> out(rows.rows, std::numeric_limits<double>::infinity());
   for (std::int64_t k = 0; k < rows.rows; ++k)
@@ -105,7 +105,7 @@ std::vector<double> distances(const Matrix& rows, const Matrix& known) {
 
 }  // namespace
 
-/// The farthest one, then the farthest from what is known and from that one, and so on.
+/// Farthest-point selection: each is the farthest from the known ones and those already selected.
 static std::pair<std::vector<std::int64_t>, std::vector<double>> farthest(const Matrix& rows,
                                                                           std::vector<double> distance,
                                                                           std::int64_t count) {
@@ -196,7 +196,7 @@ Task::Outcome SelectRuns::run(Context& context) {
   write(could, distance, choices, context);
   work_ = {could.rows, "candidate"};
   if (!params_.run) return Outcome::done;
-  const std::size_t back = params_.by == By::chance ? 1 : params_.by == By::gaps ? 2 : 3;  // of the list of choices
+  const std::size_t back = params_.by == By::chance ? 1 : params_.by == By::gaps ? 2 : 3;  // in the list of choices
   return make(choices[choices.size() - back], could, context);
 }
 

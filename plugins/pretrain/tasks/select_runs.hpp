@@ -11,10 +11,10 @@
 
 namespace cambium::pretrain {
 
-/// The stage `select_runs`: of runs that could be made, those least like what an archive holds. One after the other the
-/// candidate is taken that is farthest from everything known and from those taken before; far by the encoder's vectors
-/// of parameters and fields, beside far in the parameters themselves and a random choice. Writes candidates.csv,
-/// chosen.csv; with `run` the chosen ones are made at once, and made.csv lists them.
+/// The stage `select_runs`: selects the candidate runs that differ most from an archive. Greedily takes the candidate
+/// that is farthest from everything known and from those already taken, by the encoder's vectors of parameters and
+/// fields, compared with distance in the parameters and a random choice. Writes candidates.csv, chosen.csv; with `run`
+/// the selected runs are simulated at once and listed in made.csv.
 class SelectRuns : public Task, public Checked {
  public:
   enum class By { encoder, gaps, chance };
@@ -37,7 +37,7 @@ class SelectRuns : public Task, public Checked {
   std::vector<Citation> citations() const override { return citations_; }
 
  private:
-  /// Candidates in the order in which they are taken, and how far each was from the nearest known one then.
+  /// Candidates in the order of selection, and the distance of each to the nearest known one at that time.
   struct Choice {
     std::string method;
     std::vector<std::int64_t> order;

@@ -51,7 +51,7 @@ void Surrogate::examine(Check& check) { check.will_write({"errors.csv", {Origin:
 
 namespace {
 
-/// Runs: parameters, and means over moments of a physicist's numbers.
+/// Runs: parameters, and physical features averaged over snapshots.
 struct Runs {
   Matrix parameters, numbers;
 };
@@ -106,7 +106,7 @@ Matrix of_nearest(const Matrix& asked, const Matrix& known, const Matrix& number
 
 }  // namespace
 
-/// Errors are in units of each number's deviation over the runs of the archive and of the test.
+/// Errors are in units of each feature's standard deviation over the runs of the archive and of the test.
 Task::Outcome Surrogate::run(Context& context) {
   results_.clear();
   lines_.clear();

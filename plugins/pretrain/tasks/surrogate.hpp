@@ -8,9 +8,9 @@
 
 namespace cambium::pretrain {
 
-/// The stage `surrogate`: what can be told of a run from its parameters alone. A smooth fit of a physicist's numbers
-/// (their means over a run's moments) to the parameters of an archive is compared with runs that it does not hold; then
-/// the same with further runs in it, and beside each what the nearest run of the archive has. Writes errors.csv.
+/// The stage `surrogate`: predicts properties of a run from its parameters only. A smooth fit of physical features
+/// (means over a run's snapshots) to the parameters of an archive is compared with runs that are not in it; then the
+/// same with further runs added, and each with the nearest run of the archive as a baseline. Writes errors.csv.
 class Surrogate : public Task, public Checked {
  public:
   struct Params {

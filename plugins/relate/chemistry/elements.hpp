@@ -4,10 +4,10 @@
 
 namespace cambium::relate {
 
-/// The element of an atomic number from 1 to 118; none beyond.
+/// Element symbol of an atomic number from 1 to 118; else none.
 std::optional<std::string_view> element_of(int number);
 
-/// True if this is the symbol of an element, with a capital letter.
+/// True for the symbol of an element, with a capital letter.
 bool is_element(std::string_view symbol);
 
 }  // namespace cambium::relate

@@ -9,7 +9,7 @@ namespace cambium::relate {
 
 namespace {
 
-/// A hash that is the same on every machine (the finaliser of SplitMix64).
+/// Deterministic hash (the finaliser of SplitMix64).
 std::uint64_t mixed(std::uint64_t hash, std::uint64_t with) {
   std::uint64_t z = hash * 0x9e3779b97f4a7c15u + with + 0x632be59bd9b4e019u;
   z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
@@ -17,8 +17,9 @@ std::uint64_t mixed(std::uint64_t hash, std::uint64_t with) {
   return z ^ z >> 31;
 }
 
-/// Hydrogens that brackets name, where the atom would have others without brackets: [C@@H] and [CH3] are as C there,
-/// and 0 stands for those. An atom without any that would have some, as [C] in a carbene, has a mark of its own.
+/// Explicit hydrogens of a bracket atom, if it would have another number without brackets: [C@@H] and [CH3] are like C
+/// there and give 0. An atom without hydrogens that would otherwise have some, as [C] in a carbene, gets a mark of its
+/// own.
 int named_hydrogens(const MoleculeGraph::Atom& atom, int bonds) {
   constexpr int bare = 1000;
   const int usual = usual_hydrogens(atom, bonds);

@@ -29,7 +29,7 @@ std::vector<int> orders_of(const MoleculeGraph& molecule) {
 
 namespace {
 
-/// The atom that each hydrogen is to be counted with; -1 for what stays.
+/// The atom that each hydrogen is merged into; -1 for atoms that stay.
 std::vector<int> owners_of(const MoleculeGraph& molecule, const std::vector<bool>& plain) {
   std::vector<int> owner(molecule.atoms.size(), -1), bonds(molecule.atoms.size(), 0);
   const auto hydrogen = [&](int a) { return molecule.atoms[a].element == "H"; };

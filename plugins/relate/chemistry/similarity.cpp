@@ -12,7 +12,7 @@ namespace cambium::relate {
 
 std::vector<double> text_similarity(std::span<const std::string> texts, std::span<const int> lengths) {
   const std::size_t n = texts.size();
-  // By piece, who has it and how much of it: products run over the texts that share a piece.
+  // For each fragment, the texts with it and their counts: products only involve texts that share a fragment.
   std::unordered_map<std::string_view, std::vector<std::pair<std::size_t, double>>> owners;
   std::vector<double> norm(n, 0.0);
   for (std::size_t i = 0; i < n; ++i) {
@@ -26,7 +26,7 @@ std::vector<double> text_similarity(std::span<const std::string> texts, std::spa
       norm[i] += weight * weight;
     }
   }
-  std::set<std::string_view> names;  // a fixed order of sums
+  std::set<std::string_view> names;  // gives sums a fixed order
   for (const auto& owner : owners) names.insert(owner.first);
   std::vector<double> out(n * n, 0.0);
   for (const auto piece : names) {

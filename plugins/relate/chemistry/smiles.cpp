@@ -16,7 +16,7 @@ namespace {
 
 bool digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
-/// A SMILES without what stands around it.
+/// A SMILES without surrounding text.
 std::string_view smiles_in(std::string_view text) {
   const auto first = std::min(text.find_first_not_of(" \t\r\n"), text.size());
   text.remove_prefix(first);
@@ -29,7 +29,7 @@ class SmilesReader {
   MoleculeGraph read();
 
  private:
-  /// A bond that was written; `order` 0: nothing was. Of a dative one, whether it leads back.
+  /// An explicit bond; `order` 0: none. For a dative one, whether it points backwards.
   struct Written {
     int order = 0;
     bool back = false;
@@ -61,10 +61,10 @@ class SmilesReader {
   std::size_t at_ = 0;
   MoleculeGraph out_;
   std::vector<bool> plain_;  ///< atoms without isotope
-  int last_ = -1;            ///< the atom that a bond begins at
+  int last_ = -1;            ///< the first atom of the next bond
   Written bond_;             ///< the next one
   std::vector<int> branches_;
-  std::vector<std::size_t> unwritten_;  ///< bonds between aromatic atoms that nothing was written for
+  std::vector<std::size_t> unwritten_;  ///< implicit bonds between aromatic atoms
   std::map<int, Open> rings_;
 };
 
@@ -77,7 +77,7 @@ void SmilesReader::add_atom(MoleculeGraph::Atom atom, bool plain) {
   bond_ = {};
 }
 
-/// A bond that was not written is aromatic between aromatic atoms of a ring, else single.
+/// An implicit bond is aromatic between aromatic atoms of a ring, else single.
 void SmilesReader::add_bond(int a, int b, Written bond) {
   for (const auto& other : out_.bonds)
     if ((other.a == a && other.b == b) || (other.a == b && other.b == a)) refuse("these two atoms have a bond already");
@@ -91,7 +91,7 @@ void SmilesReader::require_no_bond() const {
   if (bond_.order > 0) refuse("a bond leads to no atom");
 }
 
-/// True if the atoms of a bond hang together without it.
+/// True if the atoms of a bond are connected without it.
 bool in_ring(const MoleculeGraph& molecule, std::size_t bond) {
   std::vector<std::vector<int>> neighbours(molecule.atoms.size());
   for (std::size_t k = 0; k < molecule.bonds.size(); ++k) {
@@ -116,7 +116,7 @@ bool in_ring(const MoleculeGraph& molecule, std::size_t bond) {
   return false;
 }
 
-/// An atom that needs no brackets.
+/// An atom without brackets.
 void SmilesReader::organic() {
   MoleculeGraph::Atom atom;
   const std::string two{here(), here(1)};
@@ -143,7 +143,7 @@ int SmilesReader::number() {
   return out;
 }
 
-/// The element of an atom in brackets: a symbol, one of the aromatic ones, *, or # and an atomic number.
+/// The element of a bracket atom: a symbol, an aromatic one, *, or # and an atomic number.
 std::string SmilesReader::symbol(bool& aromatic) {
   if (here() == '*') return ++at_, "*";
   if (here() == '#') {
@@ -168,7 +168,7 @@ std::string SmilesReader::symbol(bool& aromatic) {
   return ++at_, one;
 }
 
-/// @, @@, or a class of geometry with its number.
+/// @, @@, or a chirality class with its number.
 void SmilesReader::chirality() {
   if (here() != '@') return;
   ++at_;
@@ -224,7 +224,7 @@ void SmilesReader::bracket() {
   add_atom(std::move(atom), plain);
 }
 
-/// One digit, two behind %, or any behind % between brackets.
+/// One digit, two after %, or any in parentheses after %.
 int SmilesReader::ring_number() {
   if (here() != '%') return here() - '0';
   if (here(1) == '(') {
@@ -243,7 +243,7 @@ int SmilesReader::ring_number() {
   return 10 * (text_[at_ - 1] - '0') + (here() - '0');
 }
 
-/// A number that closes a ring with the atom where it stood before.
+/// A ring bond to the atom with the same ring number.
 void SmilesReader::ring() {
   if (last_ < 0) refuse("a ring's number needs an atom before it");
   const int number = ring_number();
@@ -254,7 +254,7 @@ void SmilesReader::ring() {
     const auto& [atom, first] = open->second;
     if (atom == last_) refuse("a ring cannot close at the atom where it opened");
     const bool both = bond_.order > 0 && first.order > 0;
-    // An arrow is seen from the other end where the ring closes.
+    // At the closing end, an arrow has the opposite direction.
     if (both && (bond_.order != first.order || (first.order == MoleculeGraph::dative && bond_.back == first.back)))
       refuse(fmt::format("ring {} opened with another bond than it closes with", number));
     Written bond = first;
@@ -265,7 +265,7 @@ void SmilesReader::ring() {
   bond_ = {}, ++at_;
 }
 
-/// A bond, where one is written.
+/// Reads an explicit bond, if there is one.
 bool SmilesReader::read_bond() {
   static constexpr std::string_view bonds = "-=#$:/\\";
   static constexpr int orders[] = {1, 2, 3, 4, MoleculeGraph::aromatic, 1, 1};

@@ -5,12 +5,12 @@
 
 namespace cambium::relate {
 
-/// How many words of so many letters of the alphabet there are.
+/// Number of possible words (k-mers) of this length.
 std::int64_t words_in_all(std::int64_t letters);
 
-/// The words of a sequence: each run of so many letters, as a number from 0 to words_in_all() - 1, in the sequence's
-/// order; a word that occurs twice stands twice. Small letters count as large ones. InputError for a sequence that is
-/// shorter than a word, and for anything but letters; it names the place.
+/// The words (k-mers) of a sequence as indices from 0 to words_in_all() - 1, in the sequence's order; repeated words
+/// are repeated. Case is ignored. InputError for a sequence shorter than a word, and, with its position, for any
+/// character that is not a letter.
 std::vector<std::int32_t> word_rows(std::string_view sequence, std::int64_t letters);
 
 }  // namespace cambium::relate

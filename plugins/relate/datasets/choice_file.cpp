@@ -20,7 +20,7 @@ std::int64_t count_of(const io::File& file, const char* name) {
   return out;
 }
 
-/// Lists of a group for each of `count` things, whose numbers are below `end`.
+/// Lists of a group for each of `count` users or items, with indices below `end`.
 ChoiceTable::Lists listed(const io::File& file, const std::string& name, const char* thing, std::int64_t count,
                           std::int64_t end) {
   const auto group = file.group(name);
@@ -46,7 +46,7 @@ ChoiceTable::Lists listed(const io::File& file, const std::string& name, const c
   return out;
 }
 
-/// Takes the items of `others` out of `lists`, user by user; how many.
+/// Removes the items of `others` from `lists`, user by user; returns their number.
 std::int64_t take_out(const ChoiceTable::Lists& others, ChoiceTable::Lists& lists) {
   std::size_t out = 0;
   for (std::size_t u = 0; u < others.size(); ++u)

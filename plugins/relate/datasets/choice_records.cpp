@@ -24,7 +24,7 @@ void join_validation(ChoiceTable& table) {
 
 namespace {
 
-/// Records of pairs of a user and an item, filled one by one.
+/// Records of user-item pairs, added one by one.
 class Filled {
  public:
   explicit Filled(const std::shared_ptr<const ChoiceTable>& table) : table_(*table) {
@@ -55,8 +55,8 @@ class Filled {
   std::shared_ptr<const std::vector<std::int32_t>> numbers_;
 };
 
-/// Items that records without a choice are drawn among: all, or for training those that somebody chose in training, the
-/// others being new: who knew that nobody chose them would know that they are there.
+/// Candidates for negatives: all items, or, for training, those with training interactions. Drawing new items as
+/// training negatives would reveal that they exist without interactions.
 std::vector<std::int32_t> drawn_among(const ChoiceTable& table, Role role) {
   std::vector<std::int32_t> out;
   if (role == Role::test) {
@@ -69,7 +69,7 @@ std::vector<std::int32_t> drawn_among(const ChoiceTable& table, Role role) {
   return out;
 }
 
-/// True if a user is known to have chosen an item, by one who sees the training part alone or all.
+/// True if a user has chosen an item according to the training split only (for training) or to all splits.
 bool known(const ChoiceTable& table, Role role, std::int32_t user, std::int32_t item) {
   if (role == Role::training) return table.chose(Role::training, user, item);
   return table.chose(Role::training, user, item) || table.chose(Role::validation, user, item) ||
@@ -80,7 +80,7 @@ bool known(const ChoiceTable& table, Role role, std::int32_t user, std::int32_t 
 
 RecordSet choice_records(const std::shared_ptr<const ChoiceTable>& table, Role role, std::int64_t others,
                          std::int64_t seed) {
-  constexpr std::uint64_t most_draws = 100;  // a user who chose nearly all items gets some that he chose
+  constexpr std::uint64_t most_draws = 100;  // a user of almost all items gets some of these
   Filled out(table);
   const auto items = drawn_among(*table, role);
   std::uint64_t number = static_cast<std::uint64_t>(role) << 60;

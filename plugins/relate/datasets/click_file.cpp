@@ -40,7 +40,7 @@ Array2<std::int64_t> read_values(const io::File& file, const std::string& group)
                                group.empty() ? "/" : group));
 }
 
-/// Rows of the values of one column.
+/// Row index of each value of one column.
 std::map<std::int64_t, std::int32_t> numbered(const Array2<std::int64_t>& values, std::int64_t column,
                                               std::int64_t least) {
   std::map<std::int64_t, std::int32_t> out;
@@ -56,7 +56,7 @@ Array2<std::int64_t> read_vocabulary(const io::File& file, const ClickFile& keys
   return read_values(file, keys.vocabulary.empty() ? keys.group : keys.vocabulary);
 }
 
-/// By which a vocabulary is known again.
+/// Hash of a vocabulary.
 std::uint64_t meaning_of_rows(const std::map<std::int64_t, std::int32_t>& rows) {
   std::string text;
   for (const auto& [value, row] : rows) text += fmt::format("{} ", value);

@@ -7,7 +7,7 @@
 
 namespace cambium::relate {
 
-/// Records of clicks, or of any other yes or no, from a file or made up. All of them are held in memory.
+/// Records of clicks, or of any other binary label, from a file or synthetic. All are held in memory.
 class Clicks : public train::Dataset {
  public:
   struct Made : MadeClicks {

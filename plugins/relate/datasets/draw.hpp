@@ -3,7 +3,7 @@
 
 namespace cambium::relate {
 
-/// Random numbers of one purpose, addressed by what they belong to.
+/// Counter-based random numbers for one purpose.
 struct Draw {
   Stream stream;
   std::uint64_t seed, what;

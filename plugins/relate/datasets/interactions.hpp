@@ -7,8 +7,8 @@
 
 namespace cambium::relate {
 
-/// Items that users chose, and others drawn beside them, as records with a yes or no, from a file or made up. All are
-/// held in memory.
+/// User-item interactions and negative samples as records with binary labels, from a file or synthetic. All are held in
+/// memory.
 class InteractionSet : public train::Dataset {
  public:
   struct Made : MadeChoices {
@@ -29,7 +29,7 @@ class InteractionSet : public train::Dataset {
   std::vector<train::FieldInfo> fields() const override { return fields_of(*records_); }
   std::vector<train::SamplePtr> read(std::span<const std::int64_t> ids) override;
 
-  /// All choices; once open.
+  /// All interactions; once open.
   const std::shared_ptr<const ChoiceTable>& table() const { return table_; }
 
  private:

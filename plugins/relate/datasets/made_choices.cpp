@@ -12,7 +12,7 @@ Draw draw_of(const MadeChoices& keys, std::uint64_t what) {
   return {made_choices_stream, static_cast<std::uint64_t>(keys.seed), what};
 }
 
-/// How a user likes an item, but for chance: (users, items).
+/// Deterministic preference of users for items: (users, items).
 std::vector<double> likings(const MadeChoices& keys, const ChoiceTable& table) {
   constexpr std::int64_t kinds = 3;  // of taste
   const Draw of_user = draw_of(keys, 1), of_tag = draw_of(keys, 2), of_item = draw_of(keys, 3),
@@ -48,7 +48,7 @@ ChoiceTable make_choices(const MadeChoices& keys) {
   }
   const auto liking = likings(keys, out);
   for (std::int64_t u = 0; u < keys.users; ++u) {
-    // Items of largest liking and chance are drawn by odds exp(liking), without repetition (Gumbel).
+    // Gumbel top-k: draws items with probability proportional to exp(preference), without replacement.
     std::vector<std::pair<double, std::int32_t>> order;
     for (std::int64_t i = 0; i < keys.items; ++i)
       order.emplace_back(-liking[u * keys.items + i] + std::log(-std::log(std::max(chance.uniform(u, i), 1e-300))),

@@ -24,7 +24,7 @@ RecordSet make_clicks(const MadeClicks& keys) {
     const std::int64_t record = keys.first + n;
     double score = -0.5, sum[directions] = {}, squares = 0.0;
     for (std::int64_t c = 0; c < keys.columns; ++c) {
-      // Few rows are named often, most rarely.
+      // Few rows are frequent, most are rare.
       const double u = draw(1, record, c).uniform(0);
       const auto row = static_cast<std::int64_t>(u * u * static_cast<double>(keys.rows));
       ids->push_back(static_cast<std::int32_t>(row));

@@ -12,7 +12,7 @@ namespace cambium::relate {
 
 namespace {
 
-/// Letters and digits of a name, without the type behind a colon.
+/// Letters and digits of a name, without the type after a colon.
 std::string bare(const std::string& name) {
   std::string out;
   for (const char c : name.substr(0, name.find(':')))
@@ -28,14 +28,14 @@ class Finder {
     taken_.resize(names.size(), false);
   }
 
-  /// Takes the first column with one of these names, the earlier ones first.
+  /// Takes the first column with one of these names, in the order of the names.
   std::optional<std::size_t> take(std::initializer_list<const char*> words) {
     for (const char* word : words)
       for (std::size_t k = 0; k < bare_.size(); ++k)
         if (!taken_[k] && bare_[k] == word) return taken_[k] = true, k;
     return {};
   }
-  /// Columns of no use: numbers of rows.
+  /// Drops columns of row numbers.
   void drop_index() {
     for (std::size_t k = 0; k < bare_.size(); ++k)
       if (!taken_[k] && (bare_[k].empty() || bare_[k] == "index" || bare_[k] == "unnamed0" || bare_[k] == "unnamed"))
@@ -48,7 +48,7 @@ class Finder {
     return out;
   }
   void take(std::size_t k) { taken_[k] = true; }
-  /// The other columns of the name of a column that is used must not say something else.
+  /// InputError if another column has the same name as a used one.
   void require_single(std::size_t used, const std::string& kind) const {
     if (std::count(names_.begin(), names_.end(), names_[used]) > 1)
       refuse(

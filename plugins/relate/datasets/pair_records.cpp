@@ -10,14 +10,14 @@ namespace cambium::relate {
 
 using Rows = std::shared_ptr<const std::vector<std::int32_t>>;
 
-/// The first place at which a thing stands in its source, for messages.
+/// First location of a compound or target in its source, for messages.
 static std::string place_of(const PairTable& table, bool compound, std::int64_t number) {
   for (const auto& entry : table.entries)
     if ((compound ? entry.compound : entry.target) == number) return fmt::format(", row {}", entry.place);
   return "";
 }
 
-/// Rows of every thing of one side, by `rows_of` from its text.
+/// Rows of every compound or target, computed by `rows_of` from its text.
 template <class F>
 static std::vector<Rows> all_rows(const PairTable& table, bool compound, F&& rows_of) {
   const Side& side = compound ? table.compounds : table.targets;
@@ -34,7 +34,7 @@ static std::vector<Rows> all_rows(const PairTable& table, bool compound, F&& row
   return out;
 }
 
-/// By which it is known again which thing has which row.
+/// Hash of the assignment of compounds or targets to rows.
 static std::uint64_t meaning_of_side(const Side& side) {
   std::string all;
   for (std::size_t k = 0; k < side.id.size(); ++k) all += side.id[k] + '\t' + side.text[k] + '\n';

@@ -1,4 +1,4 @@
-// Pairs from tables in text.
+// Pairs from text tables.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -18,7 +18,7 @@ namespace cambium::relate {
 
 namespace {
 
-/// Things by their names, in the order in which they are met.
+/// Compounds or targets by name, in order of appearance.
 class Things {
  public:
   explicit Things(Side& side) : side_(side) {}
@@ -45,7 +45,7 @@ std::string lower_case(const std::string& text) {
   return out;
 }
 
-/// A sequence in capitals, without the blanks and ends of lines that it was wrapped with.
+/// A sequence in upper case, without blanks and line breaks.
 std::string plain_sequence(const std::string& text) {
   std::string out;
   for (const char c : text)
@@ -54,13 +54,13 @@ std::string plain_sequence(const std::string& text) {
   return out;
 }
 
-/// Substitute of a value that was not measured.
+/// Placeholder of a missing value.
 bool is_missing(const std::string& text) {
   static const std::vector<std::string> words{"", "nan", "na", "n/a", "none", "null", "-", "nd", "n.d.", "?"};
   return std::find(words.begin(), words.end(), lower_case(text)) != words.end();
 }
 
-/// A number behind > or <, of which only this is known.
+/// A bound: a number after > or <.
 bool is_bound(const std::string& text) {
   const auto first = text.find_first_not_of("<>=~ ");
   return !text.empty() && std::string_view("<>~").find(text.front()) != std::string_view::npos &&
@@ -103,7 +103,7 @@ class PairReader {
  private:
   const std::string& cell(std::size_t k) const { return lines_.cells()[k]; }
 
-  /// A column 'target' beside no column of sequences may hold names, some of which are letters only: EGFR, KIT.
+  /// Warns if a column 'target', read as sequences, may hold names, some of which consist of letters only: EGFR, KIT.
   void say_short_sequences() {
     const auto name = lower_case(names_.empty() ? std::string() : names_[columns_.sequence]);
     std::size_t longest = 0;
@@ -122,7 +122,7 @@ class PairReader {
     return out;
   }
 
-  /// None where the pair is left out.
+  /// None if the pair is omitted.
   std::optional<double> value() {
     std::string text = cell(columns_.value);
     if (!is_missing(text) && lines_.separator() != ',')

@@ -81,7 +81,7 @@ void Pairs::Params::describe(deck::Describe<Params>& d) {
   });
 }
 
-/// By its ending, in either case.
+/// By the file extension, ignoring case.
 static bool is_text(std::string name) {
   for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return name.ends_with(".csv") || name.ends_with(".tsv") || name.ends_with(".tab") || name.ends_with(".txt");

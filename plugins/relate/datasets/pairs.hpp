@@ -7,8 +7,8 @@
 
 namespace cambium::relate {
 
-/// Pairs of a compound and a target with a measured value, from a file or made up; of all of them the part that is
-/// trained on, only looked at, or kept for tests. All are held in memory.
+/// Pairs of a compound and a target with a measured value, from a file or synthetic; the samples are the training,
+/// validation or test split. All are held in memory.
 class Pairs : public train::Dataset {
  public:
   struct Made : MadePairs {
@@ -35,7 +35,7 @@ class Pairs : public train::Dataset {
   /// All pairs, and the role of each; once open.
   const PairTable& table() const { return *table_; }
   const std::vector<Role>& roles() const { return roles_; }
-  /// The same pairs, of which another part is read; once open.
+  /// The same pairs with samples of another split; once open.
   Pairs of_part(Role part) const;
 
  private:

@@ -13,7 +13,7 @@ namespace cambium::relate {
 
 namespace {
 
-/// By which the storage of a sample is known again.
+/// Identifies the type of a sample's storage.
 struct RecordOwner {
   void operator()(const RecordSet* records) const { delete records; }
 };

@@ -11,7 +11,7 @@
 
 namespace cambium::relate {
 
-/// Folds of equal size (to within one) of `count` things, in an order drawn from the seed.
+/// Random folds of equal size (within one) of `count` items.
 static std::vector<int> drawn_folds(std::int64_t count, const FoldKeys& keys) {
   std::vector<std::pair<double, std::int64_t>> order;
   for (std::int64_t k = 0; k < count; ++k)

@@ -3,7 +3,7 @@
 
 namespace cambium::relate {
 
-// Streams of random numbers of this plugin, beside those that core numbers.
+// Random number streams of this plugin, in addition to those numbered in core.
 inline constexpr auto made_clicks_stream = static_cast<Stream>(60);
 inline constexpr auto made_pairs_stream = static_cast<Stream>(61);
 inline constexpr auto fold_stream = static_cast<Stream>(62);

@@ -43,7 +43,8 @@ void Affinity::restore(const std::string& state) {
                     seen().columns.size()));
 }
 
-/// Rows of things begin at zero, so that one never seen adds nothing; means over many rows need larger ones.
+/// Embeddings of entities start at zero, so that an unseen one contributes nothing; means over many rows need larger
+/// ones.
 std::vector<train::TableInfo> Affinity::tables() const {
   constexpr double reach[] = {0.0, 0.0, 1.0, 3.0};
   std::vector<train::TableInfo> out;
@@ -52,7 +53,7 @@ std::vector<train::TableInfo> Affinity::tables() const {
   return out;
 }
 
-/// In units of the deviation of all answers.
+/// In units of the standard deviation of all answers.
 std::vector<train::TermInfo> Affinity::terms() const { return {{"error", "", train::TermInfo::Report::root_mean}}; }
 
 std::vector<train::TermInfo> Affinity::metrics() const {

@@ -5,9 +5,9 @@
 
 namespace cambium::relate {
 
-/// How strongly two things bind, or whatever else a pair of a compound and a target has one number of. Each side is the
-/// row of the thing itself, zero for one never seen, and the mean of the rows of its pieces: fragments of the compound,
-/// words of the target's sequence. The number follows from a constant of each, their product, and layers above both.
+/// Binding affinity, or any other scalar, of a pair of a compound and a target. Each side is represented by its own
+/// embedding, zero if unseen, plus the mean of the embeddings of its parts: fragments of the compound, k-mers of the
+/// target's sequence. The output is the sum of a constant for each side, their product, and an MLP of both.
 class Affinity : public TableNetwork {
  public:
   struct Params {

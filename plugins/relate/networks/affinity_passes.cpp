@@ -15,8 +15,8 @@ std::vector<std::int64_t> AffinityShape::widths() const {
 
 namespace {
 
-/// z of each side: the row of the thing itself and the mean of the rows of its pieces. Of both sides c and t:
-/// output = c_0 + t_0 + c . t / sqrt(width) + layers([c, t, c * t]), where c_0, t_0 are the last numbers of c and t.
+/// z of each side: its own row plus the mean of the rows of its fragments. For the sides c and t:
+/// output = c_0 + t_0 + c . t / sqrt(width) + layers([c, t, c * t]), where c_0, t_0 are the last elements of c and t.
 template <class T>
 class AffinityPasses : public Passes<T> {
  public:
@@ -80,7 +80,7 @@ class AffinityPasses : public Passes<T> {
   }
 
  private:
-  /// One over the pieces of a side.
+  /// One over the number of parts of a side.
   T share_of(std::size_t sample, std::size_t side) const {
     return T(1) / static_cast<T>(lengths_[sample * 4 + side + 2]);
   }

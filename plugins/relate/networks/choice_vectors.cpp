@@ -49,7 +49,7 @@ const RecordSet& ChoiceRows::records_of(std::span<const train::SamplePtr> sample
   return records;
 }
 
-/// The other items that the user of a sample chose.
+/// The other items of a sample's user.
 std::span<const std::int32_t> ChoiceRows::history_of(const RecordSet& records, std::int64_t sample) const {
   return records.choices->training[records.bag_of(sample, 0)[0]];
 }
@@ -81,7 +81,7 @@ std::vector<train::Bags> ChoiceRows::bags(std::span<const train::SamplePtr> samp
 
 namespace {
 
-/// to += factor times `count` rows of a tensor from row `first` on, or the other way.
+/// Adds `factor` times `count` rows of a tensor, from row `first` on, to `to`, or the reverse.
 template <class T>
 void add_from(const TensorRef& rows, std::int64_t first, std::int64_t count, T factor, std::vector<T>& to) {
   const std::int64_t width = rows.shape[1];
@@ -100,7 +100,7 @@ void add_to(const std::vector<T>& from, T factor, const TensorRef& rows, std::in
   }
 }
 
-/// Each row times a number of its own.
+/// Each row times its own factor.
 template <class T>
 void scale_rows(std::vector<T>& rows, std::int64_t width, const std::vector<T>& by) {
   for (std::size_t k = 0; k < rows.size(); ++k) rows[k] *= by[k / static_cast<std::size_t>(width)];
@@ -108,7 +108,7 @@ void scale_rows(std::vector<T>& rows, std::int64_t width, const std::vector<T>& 
 
 }  // namespace
 
-/// Factor of the sum over the other choices in a mean over them, of each sample; 0 where there are none.
+/// Factor of the sum over the other items in their mean, for each sample; 0 if there are none.
 template <class T>
 std::vector<T> ChoiceRows::history_shares(std::span<const train::SamplePtr> samples) const {
   const auto& records = records_of(samples);
@@ -162,7 +162,7 @@ void ChoiceRows::add_rows(std::span<const train::SamplePtr> samples, ChoiceVecto
   add_to(by.users, T(1), items, count + drawn);
 }
 
-/// Adds the drawn items that were not picked for a sample (R. W. Floyd's way to pick some of many, each set as likely).
+/// Adds the negatives not selected for a sample (R. W. Floyd's algorithm for uniformly random subsets).
 void ChoiceRows::leave_unpicked_out(std::int64_t sample, std::vector<int>& out) const {
   const std::int64_t drawn = std::ssize(drawn_);
   if (each_ == 0 || each_ >= drawn) return;
@@ -172,7 +172,7 @@ void ChoiceRows::leave_unpicked_out(std::int64_t sample, std::vector<int>& out) 
     const auto one = static_cast<std::size_t>(random.uniform(static_cast<int>(k % 4)) * static_cast<double>(last + 1));
     stays[stays[one] ? static_cast<std::size_t>(last) : one] = true;
   }
-  for (const int known : out) stays[known] = true;  // is left out already
+  for (const int known : out) stays[known] = true;  // is already excluded
   for (int j = 0; j < drawn; ++j)
     if (!stays[j]) out.push_back(j);
 }

@@ -10,41 +10,41 @@
 
 namespace cambium::relate {
 
-/// Vectors of users and items in T, rows of one width.
+/// Embeddings of users and items in T, rows of one width.
 template <class T>
 struct ChoiceVectors {
   std::vector<T> users, chosen;  ///< of each sample
-  std::vector<T> drawn;          ///< of the items drawn beside all of them
+  std::vector<T> drawn;          ///< negative items, shared by all samples
 };
 
-/// Which rows of which tables make the vectors of a batch of choices, in both directions. The vector of an item is its
-/// row and those of its tags; that of a user (1 - history) times his row and history times the mean of the rows of the
-/// other items that he chose.
+/// Table rows of the embeddings of a batch of interactions, in the forward and backward direction. The embedding of an
+/// item is the sum of its row and those of its tags; that of a user (1 - history) times the user's row plus history
+/// times the mean of the rows of the user's other items.
 class ChoiceRows {
  public:
-  /// Each choice is told from `each` of the items that are drawn for a step, or from all where it is 0.
+  /// Each interaction is contrasted with `each` of the negative items of a step, or with all if it is 0.
   ChoiceRows(std::int64_t width, double history, std::int64_t each = 0)
       : width_(width), history_(history), each_(each) {}
 
-  /// The sizes of tables, and the items that somebody chose in training: no other is drawn.
+  /// Sets the sizes of tables, and the items with training interactions: only these are drawn.
   void fit(const ChoiceTable& table);
   std::vector<train::TableInfo> tables(double reach) const;
-  /// Draws `count` items, a function of seed and step.
+  /// Draws `count` negative items, a function of seed and step.
   void draw(std::int64_t count, std::uint64_t seed, std::uint64_t step);
   int drawn() const { return static_cast<int>(drawn_.size()); }
 
-  /// InputError when samples are no choices of these users and items.
+  /// InputError if samples are not interactions of these users and items.
   std::vector<train::Bags> bags(std::span<const train::SamplePtr> samples) const;
-  /// For each sample the places among the drawn items of those that do not count for it: what its user is known to have
-  /// chosen, and what was not picked for it. InputError for a sample that says what a user did not choose.
+  /// For each sample the indices of the negative items that it ignores: those known to be chosen by its user, and those
+  /// not selected for it. InputError for a negative sample.
   std::vector<std::vector<int>> left_out(std::span<const train::SamplePtr> samples) const;
-  /// From the rows of bags(), and their derivatives back to them.
+  /// Embeddings from the rows of bags(), and the derivatives of the rows.
   template <class T>
   ChoiceVectors<T> vectors(std::span<const train::SamplePtr> samples, train::TableRows& rows) const;
   template <class T>
   void add_rows(std::span<const train::SamplePtr> samples, ChoiceVectors<T> by, train::TableRows& rows) const;
 
-  /// As JSON text, and back. InputError when it cannot be.
+  /// State as JSON text, and from it. InputError for invalid text.
   std::string state() const;
   void restore(const std::string& state);
 
@@ -59,9 +59,9 @@ class ChoiceRows {
   std::int64_t width_;
   double history_;
   std::int64_t each_;
-  std::uint64_t seed_ = 0, step_ = 0;  ///< of what is drawn
+  std::uint64_t seed_ = 0, step_ = 0;  ///< of the negative items
   std::int64_t users_ = 0, items_ = 0, tags_ = 0;
-  std::vector<std::int32_t> among_;  ///< items that somebody chose in training
+  std::vector<std::int32_t> among_;  ///< items with interactions in training
   std::vector<std::int32_t> drawn_;
 };
 

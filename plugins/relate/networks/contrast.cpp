@@ -8,10 +8,10 @@
 
 namespace cambium::relate {
 
-/// Below every cosine, by so much that neither loss sees it.
+/// Far enough below every cosine to contribute to neither loss.
 constexpr double never = -1e4;
 
-/// e^x for -80 < x < 80, 0 below, in a form that compilers make vectors of: with x = n ln 2 + r, |r| <= ln 2 / 2, a
+/// e^x for -80 < x < 80, 0 below, in a form that compilers vectorise: with x = n ln 2 + r, |r| <= ln 2 / 2, a
 /// polynomial of r and n added to the exponent. Relative error below 3e-7 in float.
 static float exp_of(float x) {
   const float shifted = x * 1.44269504f + 12582912.0f, n = shifted - 12582912.0f;
@@ -65,13 +65,13 @@ void Contrast<T>::add_back(const Unit& unit, int count, T factor, T* by) const {
   }
 }
 
-/// Loss of one sample of whose drawn things so many count; cosines become derivatives.
+/// Loss of one sample with `counted` negatives; replaces cosines by derivatives.
 template <class T>
 typename Contrast<T>::Sums Contrast<T>::one_sample(int sample, int counted) {
   T* s = cosines_.data() + static_cast<std::ptrdiff_t>(sample) * drawn_;
   const T* user = users_.rows.data() + static_cast<std::ptrdiff_t>(sample) * width_;
   const T right = dot(width_, user, chosen_.rows.data() + static_cast<std::ptrdiff_t>(sample) * width_);
-  int above = 0, equal = 0;  // vectors that are all zero tell nothing apart
+  int above = 0, equal = 0;  // zero vectors do not discriminate
   for (int j = 0; j < drawn_; ++j) {
     above += s[j] > right;
     equal += s[j] == right;

@@ -7,18 +7,18 @@
 
 namespace cambium::relate {
 
-/// Scores that discriminate chosen things from drawn ones, s = cos(z_user, z_thing):
+/// Contrastive losses of positive and negative items, s = cos(z_user, z_item):
 ///   margin    1 - s_chosen + weight * mean_j max(0, s_j - margin)                 (Mao et al., CIKM 2021)
 ///   softmax   log(1 + sum_j exp((s_j - s_chosen) / temperature))                  (Wu et al. 2022)
-/// with j over the drawn things that the user is not known to have chosen.
+/// with j over the negative items that the user is not known to have chosen.
 struct ContrastLoss {
   enum class Kind { margin, softmax } kind = Kind::softmax;
   double margin = 0.9, weight = 1.0, temperature = 0.1;
   static void describe(deck::Describe<ContrastLoss>& d);
 };
 
-/// A batch of chosen things and the things drawn beside all of them, in T, rows of `width` numbers that need not be
-/// normalised. All cosines are one matrix product, and so are the derivatives by both of its sides.
+/// A batch of positive items and the negatives shared by them, in T, rows of `width` elements that need not be
+/// normalised. All cosines are one matrix product, and so are the derivatives by both of its factors.
 template <class T>
 class Contrast {
  public:
@@ -30,16 +30,16 @@ class Contrast {
     const T* drawn;   ///< drawn x width
   };
   struct Sums {
-    double loss = 0.0, wrong = 0.0;  ///< wrong: of each sample the share of drawn things above the chosen one
+    double loss = 0.0, wrong = 0.0;  ///< wrong: fraction of negatives scored above the positive, for each sample
   };
-  /// Sums over the samples. `known`: of each sample the drawn things, by number, that do not count for it.
+  /// Sums over the samples. `known`: indices of the negatives that each sample ignores.
   Sums forward(const Rows& rows, int samples, int drawn, std::span<const std::vector<int>> known);
   /// Adds `factor` times the derivatives of the summed loss to rows as above.
   void backward(double factor, T* by_users, T* by_chosen, T* by_drawn);
 
  private:
   struct Unit {
-    std::vector<T> rows, by;  ///< of length one, and derivatives by them
+    std::vector<T> rows, by;  ///< normalised to length one, and derivatives by them
     std::vector<T> length;
   };
   void normalise(const T* rows, int count, Unit& out) const;
@@ -50,7 +50,7 @@ class Contrast {
   int width_, samples_ = 0, drawn_ = 0;
   Unit users_, chosen_, others_;
   std::vector<T> cosines_;    ///< samples x drawn, then the derivatives by them
-  std::vector<T> by_chosen_;  ///< derivative by the cosine of each chosen thing
+  std::vector<T> by_chosen_;  ///< derivative by the cosine of each positive item
 };
 
 extern template class Contrast<double>;

@@ -52,7 +52,7 @@ void ContrastLoss::describe(deck::Describe<ContrastLoss>& d) {
     "minimises negatives' cosines above a margin")
       .options({{"softmax", Kind::softmax}, {"margin", Kind::margin}})
       .def(Kind::softmax);
-  // Cosines differ by 2 at most: a float holds exp(2 / 0.03).
+  // Cosines differ by at most 2: exp(2 / 0.03) is a finite float.
   d("temperature", &ContrastLoss::temperature, "temperature of softmax that cosines are divided by")
       .range(0.03, 10.0)
       .def(0.1);
@@ -120,7 +120,7 @@ std::vector<train::TermInfo> CosineFactorization::metrics() const {
   return {terms().front(), {"wrong", "", train::TermInfo::Report::mean}};
 }
 
-/// Rows of length one, as doubles.
+/// Rows normalised to length one, as doubles.
 template <class T>
 static std::vector<double> normalised(const std::vector<T>& rows, std::int64_t width) {
   std::vector<double> out(rows.begin(), rows.end());

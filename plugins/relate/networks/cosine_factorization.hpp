@@ -12,10 +12,10 @@
 
 namespace cambium::relate {
 
-/// A vector for each user and item; the score of a pair is the cosine of both. Learned from choices alone, each beside
-/// the items that were drawn for the whole step, by a contrastive loss. The vector of an item with tags is its row and
-/// those of its tags added; that of a user, where `history` is above 0, is (1 - history) times his row and history
-/// times the mean of the rows of the other items that he chose (Mao et al., CIKM 2021).
+/// An embedding for each user and item; the score of a pair is their cosine. Trained on positive interactions with a
+/// contrastive loss against negative items drawn once per step. The embedding of an item with tags is the sum of its
+/// row and those of its tags; that of a user, if `history` is above 0, is (1 - history) times the user's row plus
+/// history times the mean of the rows of the user's other items (Mao et al., CIKM 2021).
 class CosineFactorization : public train::Network, public train::UsesTables {
  public:
   struct Params {
@@ -25,7 +25,7 @@ class CosineFactorization : public train::Network, public train::UsesTables {
     Precision precision = Precision::float32;
     static void describe(deck::Describe<Params>& d);
   };
-  /// InputError when a choice is to be told from more items than are drawn.
+  /// InputError if an interaction is to be contrasted with more items than are drawn.
   CosineFactorization(const Params& params, Context&);
 
   void fit_statistics(train::Dataset& training, Context&) override;
@@ -61,8 +61,8 @@ class CosineFactorization : public train::Network, public train::UsesTables {
   std::string state() const override { return choices_.state(); }
   void restore(const std::string& state) override { choices_.restore(state); }
 
-  /// For the user, and of the item, of each sample: samples x vector_width(). Their product is the score, so all items
-  /// are scored for a user by one pass through their vectors. The rows of the samples were looked up.
+  /// Embeddings of the user and of the item of each sample: samples x vector_width(). Their dot product is the score,
+  /// so all items are scored for a user in one pass. The rows of the samples must have been looked up.
   std::int64_t vector_width() const { return params_.width; }
   std::vector<double> user_vectors(std::span<const train::SamplePtr> samples);
   std::vector<double> item_vectors(std::span<const train::SamplePtr> samples);

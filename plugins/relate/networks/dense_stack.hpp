@@ -7,17 +7,18 @@
 
 namespace cambium::relate {
 
-/// Fully connected layers y = max(0, x W + b) in T, W inputs x outputs, samples x width row by row; the last one only
-/// where `rectify_last`. Its parameters are number `first` and on: a matrix and a vector for each layer.
+/// Fully connected layers y = max(0, x W + b) in T, W inputs x outputs, samples x width row by row; ReLU after the last
+/// one only if `rectify_last`. Its parameters have the indices `first` and following: a matrix and a vector for each
+/// layer.
 template <class T>
 class DenseStack {
  public:
   DenseStack(std::vector<std::int64_t> widths, bool rectify_last, std::size_t first)
       : widths_(std::move(widths)), rectify_last_(rectify_last), first_(first) {}
 
-  /// Kept with all that backward() needs.
+  /// The result is stored with all data that backward() needs.
   const std::vector<T>& forward(std::span<const TensorRef> weights, std::vector<T> input, int samples);
-  /// Adds the gradients of the weights, says which are ready, and returns the one by the inputs.
+  /// Adds the gradients of the weights, reports which are ready, and returns the gradient by the inputs.
   std::vector<T> backward(std::span<const TensorRef> weights, std::vector<T> by_output,
                           std::span<const TensorRef> gradients, const train::ReadyCallback& ready);
 

@@ -62,7 +62,7 @@ std::vector<train::ParameterInfo> Dlrm::parameters() const {
   return out;
 }
 
-/// First values are uniform within 1 / sqrt(rows), as published.
+/// Initial values are uniform within 1 / sqrt(rows), as published.
 std::vector<train::TableInfo> Dlrm::tables() const {
   std::vector<train::TableInfo> out;
   for (const auto& column : seen().columns)

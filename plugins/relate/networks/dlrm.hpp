@@ -5,8 +5,9 @@
 
 namespace cambium::relate {
 
-/// DLRM (Naumov et al. 2019): numbers pass through layers to a vector as wide as the rows of the tables; the products
-/// of all pairs of these vectors, and the first, pass through layers to one probability.
+/// DLRM (Naumov et al. 2019): a bottom MLP maps the dense features to a vector as wide as the embeddings; the dot
+/// products of all pairs of these vectors, and the first vector, are the input of a top MLP with one output
+/// probability.
 class Dlrm : public TableNetwork {
  public:
   struct Params {

@@ -22,8 +22,8 @@ std::vector<std::int64_t> DlrmShape::top_widths() const {
 
 namespace {
 
-/// z_0 = bottom(numbers), z_t = the sum of the bag of column t; r = [z_0, z_i . z_j for j < i]; output top(r), and
-/// where `wide` the last number of every sum added.
+/// z_0 = bottom(numbers), z_t = the sum of the bag of column t; r = [z_0, z_i . z_j for j < i]; output top(r), plus, if
+/// `wide`, the last element of every sum.
 template <class T>
 class DlrmPasses : public Passes<T> {
  public:
@@ -81,7 +81,7 @@ class DlrmPasses : public Passes<T> {
 
  private:
   int columns() const { return static_cast<int>(shape_.columns); }
-  /// Where the products begin in r, and how long it is.
+  /// Offset of the products in r, and its length.
   std::int64_t first() const { return shape_.has_bottom() ? shape_.width : 0; }
   std::int64_t length() const { return first() + shape_.interactions(); }
 

@@ -5,11 +5,11 @@
 
 namespace cambium::relate {
 
-/// A factorization machine of second order (Rendle 2010): features are the rows that a record names, of value 1, and
-/// its numbers x, centred and scaled; each has a weight w_i and a vector v_i, and the output is
+/// A factorization machine of second order (Rendle 2010): features are the table rows of a record, with value 1, and
+/// its dense features x, centred and scaled; each has a weight w_i and a vector v_i, and the output is
 ///   b + sum_i w_i x_i + sum_{i < j} v_i . v_j x_i x_j.
-/// Of a column with bags of several rows the vector is their sum: products are between columns, not within a bag. With
-/// the columns user and item alone this is matrix factorization with constants of both (Koren, Bell, Volinsky 2009).
+/// For a column with bags of several rows the vector is their sum: products are between columns, not within a bag. With
+/// only the columns user and item this is matrix factorization with biases (Koren, Bell, Volinsky 2009).
 class FactorizationMachine : public TableNetwork {
  public:
   struct Params {

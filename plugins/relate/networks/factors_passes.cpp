@@ -4,13 +4,13 @@ namespace cambium::relate {
 
 namespace {
 
-/// Numbers of one sample after the other, as they lie in a view.
+/// Row of a sample in a view.
 template <class T>
 T* row_of(const TensorRef& view, std::int64_t sample) {
   return static_cast<T*>(view.data) + sample * view.stride[0];
 }
 
-/// Products of all pairs of n vectors z_i = v_i x_i cost n additions each way instead of n^2:
+/// Dot products of all pairs of n vectors z_i = v_i x_i cost n additions each way instead of n^2:
 ///   sum_{i < j} z_i . z_j = 1/2 (|s|^2 - sum_i |z_i|^2), s = sum_i z_i;   its derivative by z_i is s - z_i.
 template <class T>
 class FactorsPasses : public Passes<T> {
@@ -84,7 +84,7 @@ class FactorsPasses : public Passes<T> {
 
  private:
   T number(std::int64_t sample, std::int64_t k) const { return numbers_[sample * shape_.numbers + k]; }
-  /// One vector of a sample, to the sum of all and to the sum of squares.
+  /// Adds one vector of a sample to the sum of all and to the sum of squares.
   void add(T x, const T* v, T* sum, T* square) const {
     for (std::int64_t k = 0; k < shape_.width; ++k) {
       const T z = x * v[k];

@@ -3,7 +3,7 @@
 
 namespace cambium::relate {
 
-/// f.operator()<T>() with a network's type.
+/// Calls f.operator()<T>() with a network's type.
 template <class F>
 void in_type(DType type, F&& f) {
   if (type == DType::f64)

@@ -53,7 +53,7 @@ void Interactions<T>::products(const T* z) {
   }
 }
 
-/// Derivatives by numbers k0 to k0 + K - 1 of vectors i0 to i0 + I - 1, over all others in ascending order.
+/// Derivatives by elements k0 to k0 + K - 1 of vectors i0 to i0 + I - 1, over all others in ascending order.
 template <class T, int I, int K>
 static void derivative_tile(const T* z, const T* by, int vectors, int width, int i0, int k0, T* out) {
   constexpr int w = native_width<T>;

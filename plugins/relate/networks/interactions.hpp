@@ -6,16 +6,15 @@
 
 namespace cambium::relate {
 
-/// Products of all pairs of vectors of a sample, p(i, j) = z_i . z_j for j < i, row by row: (1,0) (2,0) (2,1) (3,0) ...
-/// native_width<T> samples are worked on at once, one in each lane, and four by four pairs in registers, so that
-/// vectors of any width cost their 2 width operations a pair and no sums across lanes. Sums run over the width in
-/// ascending order.
+/// Dot products of all pairs of vectors of a sample, p(i, j) = z_i . z_j for j < i, row by row: (1,0) (2,0) (2,1) (3,0)
+/// ... Processes native_width<T> samples at once, one per SIMD lane, with 4 x 4 pairs in registers: vectors of any
+/// width take 2 width operations per pair, without sums across lanes. Sums run over the width in ascending order.
 template <class T>
 class Interactions {
  public:
   Interactions(int vectors, int width) : vectors_(vectors), width_(width) {}
 
-  /// A vector of every sample: `rows` begins a row of `width` numbers every `stride`.
+  /// A vector of every sample: rows of `width` elements with stride `stride`, starting at `rows`.
   struct Source {
     const T* rows;
     std::ptrdiff_t stride;
@@ -26,9 +25,9 @@ class Interactions {
   };
   int pairs() const { return vectors_ * (vectors_ - 1) / 2; }
 
-  /// out: `pairs` numbers of each sample, a row every `stride`. The vectors are kept for backward().
+  /// out: `pairs` values of each sample, rows with stride `stride`. The vectors are kept for backward().
   void forward(std::span<const Source> z, int samples, T* out, std::ptrdiff_t stride);
-  /// Adds the derivatives by the vectors, of those by the products (rows as out was).
+  /// Adds the derivatives by the vectors, given those by the products (rows as for `out`).
   void backward(const T* by, std::ptrdiff_t stride, std::span<const Target> by_z);
 
  private:

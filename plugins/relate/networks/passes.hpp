@@ -12,25 +12,25 @@ namespace cambium::relate {
 template <class T>
 struct Inputs {
   int samples = 0;
-  std::vector<T> numbers;             ///< samples x numbers, centred and scaled
+  std::vector<T> numbers;             ///< samples x dense features, centred and scaled
   std::vector<std::int64_t> lengths;  ///< of the bags, samples x columns
 };
 
-/// The two passes of one network in T.
+/// Forward and backward pass of one network in T.
 template <class T>
 class Passes {
  public:
   virtual ~Passes() = default;
-  /// One output for each sample; what backward() needs is kept.
+  /// One output for each sample; stores the data that backward() needs.
   virtual std::vector<T> forward(std::span<const TensorRef> weights, train::TableRows& rows, Inputs<T> inputs) = 0;
-  /// Adds the gradients of weights and rows of a loss whose derivative by each output is given. rows.ready() comes as
-  /// early as it can.
+  /// Adds the gradients of weights and rows, given the derivative of the loss by each output. Calls rows.ready() as
+  /// early as possible.
   virtual void backward(std::span<const TensorRef> weights, std::vector<T> by_output,
                         std::span<const TensorRef> gradients, train::TableRows& rows,
                         const train::ReadyCallback& ready) = 0;
 };
 
-/// Widths of what is multiplied in a dlrm: of a row, of the layers below and above, and how many columns there are.
+/// Sizes of a dlrm: widths of a row and of the bottom and top layers, and the number of columns.
 struct DlrmShape {
   std::int64_t width = 16, numbers = 0, columns = 0;
   std::vector<std::int64_t> bottom, top;  ///< hidden widths
@@ -45,15 +45,16 @@ struct DlrmShape {
 template <class T>
 std::unique_ptr<Passes<T>> make_dlrm(const DlrmShape& shape);
 
-/// For factors: the width of a row beside its own weight, 0 for none, and how many numbers and columns there are.
+/// Sizes of a factorization machine: width of a row without its weight (may be 0), numbers of dense features and
+/// columns.
 struct FactorsShape {
   std::int64_t width = 16, numbers = 0, columns = 0;
 };
-/// Its weights are the bias, a weight for each number, and where width > 0 a vector for each number.
+/// The weights are the bias, a weight for each dense feature, and, if width > 0, a vector for each.
 template <class T>
 std::unique_ptr<Passes<T>> make_factors(const FactorsShape& shape);
 
-/// For an affinity: the width of a row beside its own constant, and of the hidden layers.
+/// Sizes of an affinity network: width of a row without its constant, and of the hidden layers.
 struct AffinityShape {
   std::int64_t width = 32;
   std::vector<std::int64_t> layers;

@@ -59,7 +59,7 @@ void TableNetwork::fit_statistics(train::Dataset& training, Context&) {
   seen_.spread = answers.deviation();
 }
 
-/// Normal numbers of variance 2 / (inputs + outputs) (Glorot and Bengio 2010); biases are 0.
+/// Normal distribution of variance 2 / (inputs + outputs) (Glorot and Bengio 2010); biases are 0.
 void TableNetwork::initialise(std::span<const TensorRef> weights, std::uint64_t seed) {
   const auto infos = parameters();
   for (std::size_t p = 0; p < infos.size(); ++p) {
@@ -196,7 +196,7 @@ void TableNetwork::restore(const std::string& state) {
   seen_.columns.clear();
   for (const auto& column : json.at("columns"))
     seen_.columns.push_back({column.at("name").get<std::string>(), column.at("rows").get<std::int64_t>(),
-                             column.value("meaning", std::uint64_t{0})});  // models of before 0: nothing is known
+                             column.value("meaning", std::uint64_t{0})});  // 0 in earlier models: unknown
   seen_.mean = json.at("mean").get<std::vector<double>>();
   seen_.scale = json.at("scale").get<std::vector<double>>();
   seen_.centre = json.at("centre").get<double>();

@@ -11,8 +11,8 @@
 
 namespace cambium::relate {
 
-/// A network on rows of tables, trained on records: what the networks of this plugin share. Host memory, float64 or
-/// float32, one thread per call.
+/// Base class of the networks of this plugin: embedding tables, trained on records. Host memory, float64 or float32,
+/// one thread per call.
 class TableNetwork : public train::Network, public train::UsesTables {
  public:
   TableNetwork(const char* name, Precision precision) : name_(name), precision_(precision) {}
@@ -30,7 +30,7 @@ class TableNetwork : public train::Network, public train::UsesTables {
                 std::span<train::TermSum> terms, const train::ReadyCallback& ready) override;
   void evaluate(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
                 std::span<train::TermSum> metrics) override;
-  /// The answer of each sample.
+  /// The output for each sample.
   std::vector<train::FieldInfo> outputs() const override { return {{"output", seen_.unit, {}, DType::f64}}; }
   void infer(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
              std::span<const TensorRef> outputs) override;
@@ -40,24 +40,24 @@ class TableNetwork : public train::Network, public train::UsesTables {
   std::string state() const override;
   void restore(const std::string& state) override;
 
-  /// Training data: its columns, how numbers are centred and scaled, mean, deviation and unit of the answers.
+  /// Training data: columns, centring and scaling of dense features, mean, standard deviation and unit of the answers.
   struct Seen {
     std::vector<RowColumn> columns;
     std::vector<double> mean, scale;
     double centre = 0.0, spread = 1.0;
     std::string unit;
     std::uint64_t tested = 0;       ///< RecordSet::tested; 0: unknown
-    std::optional<bool> logarithm;  ///< of the numbers; models of before do not say
+    std::optional<bool> logarithm;  ///< of the dense features; not in earlier models
   };
 
   const Seen& seen() const { return seen_; }
 
  protected:
-  /// InputError when records of these columns are none of this network's.
+  /// InputError if the columns of records do not match this network.
   virtual void require_columns(const RecordSet&) const {}
   virtual std::unique_ptr<Passes<double>> passes64() const = 0;
   virtual std::unique_ptr<Passes<float>> passes32() const = 0;
-  /// Loss and description of an output: loss and its derivative by the output, and what it predicts.
+  /// Loss of an output, its derivative by the output, and the description of predictions.
   struct Loss {
     double value = 0.0, by_output = 0.0;
   };

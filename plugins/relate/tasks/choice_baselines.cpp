@@ -20,7 +20,7 @@ std::vector<double> popularity(const ChoiceTable& table) {
   return out;
 }
 
-/// By who chose what: from the user's items to all users who chose them, to all that these chose.
+/// By co-occurrence: from the user's items to all their users, to all items of these.
 static ItemScores cosines(const std::shared_ptr<const ChoiceTable>& table) {
   const auto chosen_by = std::make_shared<const ChoiceTable::Lists>(users_of_items(*table));
   return [table, chosen_by](std::int32_t user) {

@@ -79,7 +79,7 @@ Task::Outcome ChooseRowBounds::run(Context& context) {
     const auto& name = tables[t].name;
     lines_.push_back(fmt::format("{:<24}{:>12.4g}{:>16.5f}", name, found.bound[t], found.fall[t]));
     csv += fmt::format("{},{},{}\n", name, number_text(found.bound[t]), number_text(found.fall[t]));
-    // A table without a bound that holds takes a thousandth of the smallest that was tried: almost exact.
+    // A table without a valid bound gets a thousandth of the smallest one tried: almost exact.
     const double bound = found.bound[t] > 0.0 ? found.bound[t] : 1e-3 * params_.least;
     key += fmt::format("{}{}: {:g}", key.empty() ? "" : ", ", name, bound);
   }

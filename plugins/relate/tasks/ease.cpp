@@ -31,7 +31,7 @@ Ease::Ease(std::shared_ptr<const ChoiceTable> table, double lambda) : table_(std
   take_diagonal(chosen_by, lambda);
 }
 
-/// For (counts in common + lambda). LAPACK's upper triangle by columns is the lower one of these rows.
+/// Inverts (co-occurrence counts + lambda). LAPACK's column-major upper triangle is the row-major lower one.
 void Ease::invert(const ChoiceTable::Lists& of, const ChoiceTable::Lists& back, double lambda) {
   inverse_.assign(static_cast<std::size_t>(rows_) * static_cast<std::size_t>(rows_), 0.0f);
   for (std::int64_t a = 0; a < rows_; ++a) {
@@ -54,7 +54,7 @@ void Ease::invert(const ChoiceTable::Lists& of, const ChoiceTable::Lists& back, 
         fmt::format("EASE: the matrix of {} rows has no Cholesky factor in float32 with lambda {:g}; give larger "
                     "values of ease_lambda",
                     rows_, lambda));
-  constexpr std::int64_t block = 64;  // both sides of a block stay in the cache
+  constexpr std::int64_t block = 64;  // both sides of a block stay in cache
   for (std::int64_t first = 0; first < rows_; first += block)
     for (std::int64_t left = 0; left <= first; left += block)
       for (auto a = first; a < std::min(first + block, rows_); ++a)

@@ -8,19 +8,19 @@
 
 namespace cambium::relate {
 
-/// EASE (Steck, WWW 2019): the linear model x_u B of least |X - X B|^2 + lambda |B|^2 with a diagonal of zeros, where
-/// X is users x items, 1 for each choice of training. With P = (X^T X + lambda)^-1 it is B_ji = -P_ji / P_ii. Where
-/// there are fewer users than items, (X X^T + lambda)^-1 gives the same scores: X P = (X X^T + lambda)^-1 X and
-/// lambda P = 1 - X^T (X X^T + lambda)^-1 X. So a matrix of the smaller side is inverted, in float32 by Cholesky
-/// factors (LAPACK spotrf, spotri).
+/// EASE (Steck, WWW 2019): the linear model x_u B that minimises |X - X B|^2 + lambda |B|^2 with zero diagonal, where X
+/// is users x items, 1 for each training interaction. With P = (X^T X + lambda)^-1 it is B_ji = -P_ji / P_ii. With
+/// fewer users than items, (X X^T + lambda)^-1 gives the same scores: X P = (X X^T + lambda)^-1 X and lambda P = 1 -
+/// X^T (X X^T + lambda)^-1 X. So a matrix of the smaller side is inverted, in float32 by Cholesky factorisation (LAPACK
+/// spotrf, spotri).
 class Ease {
  public:
-  /// Bytes of the matrix, and the rows it has.
+  /// Memory of the matrix in bytes, and its number of rows.
   static double bytes(const ChoiceTable& table);
   static std::int64_t rows(const ChoiceTable& table);
-  /// NumericalError when the matrix has no Cholesky factor, because lambda is too small for float32.
+  /// NumericalError if the Cholesky factorisation fails because lambda is too small for float32.
   Ease(std::shared_ptr<const ChoiceTable> table, double lambda);
-  /// For every item for a user of the table, x_u B.
+  /// Scores x_u B of every item for a user of the table.
   std::vector<double> scores(std::int32_t user) const;
 
  private:

@@ -7,7 +7,7 @@
 
 namespace cambium::relate {
 
-/// The stage `evaluate_clicks`: probabilities that networks give to records that they never saw, beside logistic
+/// The stage `evaluate_clicks`: predicted probabilities of networks for unseen records, compared with logistic
 /// regression on the same records.
 class EvaluateClicks : public Task, public Checked {
  public:

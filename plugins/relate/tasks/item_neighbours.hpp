@@ -9,15 +9,15 @@
 
 namespace cambium::relate {
 
-/// Users who chose each item in training, ascending.
+/// Users of each item in training, ascending.
 ChoiceTable::Lists users_of_items(const ChoiceTable& table);
 
-/// How alike items are: s_ji = c_ji / (n_j^a n_i^(1 - a) + shrink) with c_ji = sum of d_u^-b over the users u who chose
-/// both, n choices of an item, d choices of a user, a `item_power`, b `user_power`. With a = 0.5, b = 0, shrink = 0 it
-/// is the cosine.
+/// Similarity of items: s_ji = c_ji / (n_j^a n_i^(1 - a) + shrink) with c_ji = sum of d_u^-b over the users u of both,
+/// n interactions of an item, d interactions of a user, a `item_power`, b `user_power`. With a = 0.5, b = 0, shrink = 0
+/// it is the cosine.
 struct NeighbourKeys {
   double user_power = 0.0, item_power = 0.5, shrink = 10.0;
-  std::int64_t neighbours = 100;  ///< of each item so many are kept, those most alike; 0: all
+  std::int64_t neighbours = 100;  ///< kept for each item, the most similar ones; 0: all
   bool operator==(const NeighbourKeys&) const = default;
 };
 /// "100 neighbours, shrink 10, powers 0 (users) and 0.5 (items)"
@@ -28,7 +28,7 @@ std::string text_of(const NeighbourKeys& keys);
 class ItemNeighbours {
  public:
   ItemNeighbours(const ChoiceTable& table, const NeighbourKeys& keys);
-  /// For every item for a user who chose these.
+  /// Score of every item for a user of these items.
   std::vector<double> scores(std::span<const std::int32_t> chosen) const;
 
  private:
@@ -36,7 +36,7 @@ class ItemNeighbours {
     std::int32_t item;
     float alike;
   };
-  std::vector<std::vector<Entry>> of_;  ///< of each item j the items i that have it as a neighbour
+  std::vector<std::vector<Entry>> of_;  ///< of each item j the items i with j as a neighbour
 };
 
 }  // namespace cambium::relate

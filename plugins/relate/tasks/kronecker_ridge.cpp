@@ -13,7 +13,7 @@ std::vector<double> powers_of(const std::vector<double>& similarity, int power) 
   return out;
 }
 
-/// Similarities of compounds and targets to one power each.
+/// Powers of the similarities of compounds and targets.
 class KroneckerKernel {
  public:
   KroneckerKernel(const PairMatrices& m, const KroneckerChoice& choice)
@@ -39,7 +39,7 @@ double squared_norm(const std::vector<double>& x) {
   return sum;
 }
 
-/// Predictions after fitting the pairs of `mask`.
+/// Predictions of a fit to the pairs of `mask`.
 std::vector<double> fitted(const PairMatrices& m, const std::vector<double>& base, const std::vector<char>& mask,
                            const KroneckerChoice& choice, int steps) {
   KroneckerKernel kernel(m, choice);
@@ -78,7 +78,7 @@ std::vector<double> kronecker_ridge(const PairMatrices& m, const std::vector<dou
   PairMatrices inner = m;
   for (std::size_t k = 0; k < held.size(); ++k)
     if (held[k]) inner.known[k] = 0;
-  const auto means = additive_means(inner);  // the held pairs are not in these either
+  const auto means = additive_means(inner);  // excluding the held-out pairs, too
   double best = -1.0;
   static constexpr int powers[][2] = {{1, 1}, {2, 4}, {4, 8}};
   for (const double lambda : {0.1, 0.3, 1.0, 3.0})

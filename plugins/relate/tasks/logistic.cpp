@@ -17,13 +17,13 @@ double inner(const std::vector<double>& a, const std::vector<double>& b) {
   return sum;
 }
 
-/// x and gradient differences of one step.
+/// Differences of x and gradient in one step.
 struct Pair {
   std::vector<double> s, y;
   double rho = 0.0;
 };
 
-/// -H g, by the two loops of Nocedal.
+/// -H g, by Nocedal's two-loop recursion.
 std::vector<double> direction_of(const std::deque<Pair>& pairs, const std::vector<double>& g) {
   std::vector<double> q = g, alpha(pairs.size());
   for (std::size_t k = pairs.size(); k-- > 0;) {

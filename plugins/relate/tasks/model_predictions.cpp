@@ -15,7 +15,7 @@
 
 namespace cambium::relate {
 
-/// Sums of bags as another holder's rows give them, each rounded within the bound of its table.
+/// Sums of bags from the rows of another object, each rounded within the bound of its table.
 class TrainedModel::RoundedRows : public train::TableRows {
  public:
   explicit RoundedRows(std::vector<double> bounds) : bounds_(std::move(bounds)), bytes_(bounds_.size()) {}

@@ -12,22 +12,22 @@
 
 namespace cambium::relate {
 
-/// A trained network of this plugin, asked about records.
+/// A trained network of this plugin that predicts records.
 class TrainedModel {
  public:
-  /// Collective. InputError when the file holds no network of this plugin, or one for other records than `data`.
+  /// Collective. InputError if the file has no network of this plugin, or one for other records than `data`.
   TrainedModel(const std::string& path, train::Dataset& data, Context& context);
-  /// Collective: what it says of samples of this rank, which may be none.
+  /// Collective: predictions for samples of this rank, which may be none.
   std::vector<double> of(std::span<const train::SamplePtr> samples);
-  /// Where one product of two vectors is the score; null else. Collective: their rows are looked up first.
+  /// The network if its score is one dot product of two vectors; else null. Collective: looks up their rows first.
   CosineFactorization* by_vectors(std::span<const train::SamplePtr> samples);
   bool has_vectors() const { return dynamic_cast<const CosineFactorization*>(model_.network.get()) != nullptr; }
-  /// Its embedding tables; empty for a network without.
+  /// Its embedding tables; empty for a network without any.
   std::vector<train::TableInfo> tables() const;
-  /// From now on every sum of a bag is within a bound of the exact one, by table, as rows in messages are
+  /// From now on every sum of a bag is rounded to within the bound of its table, like rows in messages
   /// (core/codec/rows); 0: exact.
   void round_rows(std::vector<double> bounds);
-  /// Its type and the folder of its stage, such as "affinity (train)".
+  /// Its type and the folder of its stage, for example "affinity (train)".
   const std::string& method() const { return method_; }
   std::vector<Citation> citations() const { return model_.network->citations(); }
 
@@ -49,11 +49,11 @@ struct ModelPredictions {
   std::vector<Citation> citations;
 };
 
-/// Collective: all records of a data set, which are dealt out to the ranks.
+/// Collective: all records of a data set, distributed over the ranks.
 std::vector<double> said_of_all(TrainedModel& model, train::Dataset& data, Context& context);
 ModelPredictions predictions_of(const std::string& model, train::Dataset& data, Context& context);
 
-/// The mean of several.
+/// Mean over several networks.
 std::vector<double> mean_of(const std::vector<ModelPredictions>& models);
 
 }  // namespace cambium::relate

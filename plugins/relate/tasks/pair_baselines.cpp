@@ -19,7 +19,7 @@ std::vector<double> similarity_of(const Side& side, std::span<const int> lengths
   return out;
 }
 
-/// Weights of the most similar others: the eighth power where a similarity is among the `nearest` of its row.
+/// Weights of neighbours: the eighth power if a similarity is among the `nearest` of its row.
 std::vector<double> neighbour_weights(const std::vector<double>& similarity, std::int64_t n, int nearest) {
   std::vector<double> out(similarity.size(), 0.0), row;
   for (std::int64_t i = 0; i < n; ++i) {
@@ -129,7 +129,7 @@ std::vector<PairPrediction> with_neighbours(const PairMatrices& m, const std::ve
 }
 
 std::vector<PairPrediction> pair_baselines(const PairMatrices& m, const std::vector<char>& held) {
-  constexpr double most = 4e11;  // multiplications of a product of the ridge
+  constexpr double most = 4e11;  // operations of a product in the ridge
   const auto base = additive_means(m);
   double mean = 0.0, count = 0.0;
   for (std::size_t k = 0; k < m.value.size(); ++k)

@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::string_view shown_baseline = "means + both";
 
-/// Training pairs by which the ridge chooses its keys: those of the validation fold, or a sixth.
+/// Training pairs held out to choose the ridge's keys: those of the validation fold, or a sixth.
 std::vector<char> held_pairs(const PairTable& table, const std::vector<Role>& roles) {
   std::vector<char> out(table.compounds.size() * table.targets.size(), 0);
   const bool fold = std::find(roles.begin(), roles.end(), Role::validation) != roles.end();
@@ -83,8 +83,8 @@ std::vector<PredictAffinities::Row> PredictAffinities::baselines(const Pairs& pa
   return out;
 }
 
-/// Predictions of networks, their mean, and where there is a validation fold that mean together with the baseline that
-/// errs least on it, in the shares that err least there.
+/// Predictions of networks, their mean, and, with a validation fold, the combination of that mean and the baseline with
+/// the lowest error there, with the weights of lowest error there.
 void PredictAffinities::add_networks(const Pairs& pairs, train::Dataset& tests, Context& context,
                                      std::vector<Row>& rows) {
   std::vector<double> truth;
@@ -113,7 +113,7 @@ void PredictAffinities::add_networks(const Pairs& pairs, train::Dataset& tests, 
   rows.push_back(std::move(together));
 }
 
-/// For those that have judged the held pairs the one that errs least on them.
+/// The row with the lowest error on the held-out pairs, among those with predictions for them.
 PredictAffinities::Row PredictAffinities::best_of_held(const std::vector<Row>& rows, std::span<const double> truth) {
   const Row* best = nullptr;
   for (const auto& row : rows)

@@ -10,8 +10,8 @@
 
 namespace cambium::relate {
 
-/// The stage `predict_affinities`: what networks say of pairs of compounds and targets that they never saw, beside
-/// baselines that cost little, and a table of pairs with what is known of each.
+/// The stage `predict_affinities`: predictions of networks for unseen pairs of compounds and targets, compared with
+/// cheap baselines, and a table of the pairs.
 class PredictAffinities : public Task, public Checked {
  public:
   struct Params {
@@ -35,7 +35,7 @@ class PredictAffinities : public Task, public Checked {
   struct Row {
     std::string method;
     std::vector<double> value;    ///< of each test pair
-    std::vector<double> of_held;  ///< of each pair of a validation fold, which it had not learned; or empty
+    std::vector<double> of_held;  ///< of each pair of a validation fold, not used in the fit; or empty
   };
   std::vector<Row> baselines(const Pairs& pairs) const;
   static Row best_of_held(const std::vector<Row>& rows, std::span<const double> truth);

@@ -71,7 +71,7 @@ Recommend::Judged Recommend::judge(const ChoiceTable& table, const ChoiceBaselin
   return out;
 }
 
-/// Ranks take users by turns, and blocks of items together, because rows come from all of them.
+/// Users are distributed over ranks, which process blocks of items together, because rows come from all of them.
 Recommend::Judged Recommend::judge(const std::shared_ptr<const ChoiceTable>& table, TrainedModel& model,
                                    const Comm& comm) const {
   constexpr std::int64_t block = 4096;
@@ -94,7 +94,7 @@ Recommend::Judged Recommend::judge(const std::shared_ptr<const ChoiceTable>& tab
   return out;
 }
 
-/// Vectors of all items, which every rank then has.
+/// Vectors of all items, on every rank.
 static std::vector<double> vectors_of_items(const std::shared_ptr<const ChoiceTable>& table, TrainedModel& model) {
   constexpr std::int64_t block = 4096;
   const auto items = share(candidate_records(table, 0));
@@ -108,7 +108,7 @@ static std::vector<double> vectors_of_items(const std::shared_ptr<const ChoiceTa
   return out;
 }
 
-/// Ranks take blocks of users by turns; scores of a block are one product.
+/// Blocks of users are distributed over ranks; scores of a block are one matrix product.
 Recommend::Judged Recommend::judge_by_vectors(const std::shared_ptr<const ChoiceTable>& table, TrainedModel& model,
                                               const Comm& comm) const {
   constexpr std::size_t block = 64;
@@ -139,7 +139,7 @@ Recommend::Judged Recommend::judge_by_vectors(const std::shared_ptr<const Choice
   return out;
 }
 
-/// Number `which` of all users, that of new items of those alone who chose some.
+/// Mean of metric `which` over all users; for new items, over users who have any.
 double Recommend::mean(const Judged& judged, std::size_t which) const {
   double sum = 0.0, count = 0.0;
   for (std::size_t k = 0; k < users_.size(); ++k) {

@@ -8,8 +8,8 @@
 
 namespace cambium::relate {
 
-/// The stage `recommend`: every user is offered the items of highest score among all that he did not choose before, by
-/// networks and by baselines that cost little, and what he chose in tests is looked for among them.
+/// The stage `recommend`: ranks for every user all items without earlier interactions, by networks and by cheap
+/// baselines, and evaluates the rankings on the test interactions.
 class Recommend : public Task, public Checked {
  public:
   struct Params {
@@ -31,7 +31,8 @@ class Recommend : public Task, public Checked {
   std::vector<Citation> citations() const override { return citations_; }
 
  private:
-  /// For each judged user, in their order: recall, ndcg, recall of new items, whether he chose some, then his list.
+  /// For each evaluated user, in their order: recall, ndcg, recall of new items, whether there are any, then the ranked
+  /// list.
   struct Judged {
     std::string method;
     std::vector<double> numbers;
@@ -46,7 +47,7 @@ class Recommend : public Task, public Checked {
   void write(const std::vector<Judged>& all, const ChoiceTable& table, Context& context);
 
   Params params_;
-  std::vector<std::int32_t> users_;  ///< who are judged
+  std::vector<std::int32_t> users_;  ///< evaluated users
   std::vector<double> popular_;
   Work work_;
   std::vector<Result> results_;

@@ -11,14 +11,14 @@ namespace cambium::relate {
 
 namespace {
 
-/// Counts of ranks with sums below (Fenwick's tree).
+/// Prefix sums of counts by rank (Fenwick tree).
 class Counts {
  public:
   explicit Counts(std::size_t ranks) : sums_(ranks + 1, 0) {}
   void add(std::size_t rank) {
     for (++rank; rank < sums_.size(); rank += rank & (~rank + 1)) ++sums_[rank];
   }
-  /// How many were added with a rank below.
+  /// Number of added ranks below this one.
   std::int64_t below(std::size_t rank) const {
     std::int64_t out = 0;
     for (; rank > 0; rank &= rank - 1) out += sums_[rank];

@@ -8,7 +8,7 @@
 
 namespace cambium::relate {
 
-/// A tenth of each list, spread over the places so that users with few items take part, too.
+/// A tenth of each list, at offsets that vary between lists so that users with few items contribute, too.
 static ChoiceTable::Lists every_tenth(const ChoiceTable::Lists& lists) {
   ChoiceTable::Lists out(lists.size());
   for (std::size_t u = 0; u < lists.size(); ++u)
