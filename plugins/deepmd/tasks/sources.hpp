@@ -14,7 +14,7 @@ struct Source {
 };
 
 /// Files named in the keys of a potential (models, a committee, tables), in their order, and DeePMD-kit folders (with
-/// type.raw), whose files share one checksum.
+/// type.raw), with one checksum over all their files.
 std::vector<Source> sources_of(const deck::Node& keys);
 
 /// First line of a journal: ", read from 'a.dp' 0123456789abcdef, ...".
