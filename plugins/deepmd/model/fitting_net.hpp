@@ -22,8 +22,8 @@ class FittingNet {
   /// all.
   explicit FittingNet(const Network& net, std::span<const lowp::BinaryCodedMatrix> coded = {});
 
-  /// energy(a) = net(x(a, :)), gradient(a, :) = d energy(a)
-  /// d x(a, :) for rows a < rows. Rows are in() wide; `gradient` may alias `x`.
+  /// energy(a) = net(x(a, :)), gradient(a, :) = d energy(a) / d x(a, :) for rows a < rows. Rows are in() wide;
+  /// `gradient` may alias `x`.
   void evaluate(int rows, const Matrix<T>& x, FittingWorkspace<T>& work, const View<double*>& energy,
                 const Matrix<T>& gradient) const;
   int in() const { return in_; }

@@ -15,8 +15,7 @@ namespace {
 
 CutOff cutoff_of(const DeepPotentialModel& m) { return CutOff::make(m.rcut_smth, m.rcut, m.env_protection, false); }
 
-/// The switch s = w
-/// (r + protection), which decreases with r.
+/// The switch s = w / (r + protection), which decreases with r.
 double switch_at(const DeepPotentialModel& m, double r) {
   double w, dw;
   cutoff_of(m).weight(r, w, dw);

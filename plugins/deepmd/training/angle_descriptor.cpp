@@ -1,7 +1,6 @@
-// The descriptor se_e3 in training: D_m = sum over pairs (j, k) of an atom's neighbours of s G_m(s)
-// (sel_j sel_k), s the product of their normalised directions. G is interpolated (EmbeddingTable), and the angles of an
-// atom within one interval enter by their moments, sums of s t^j, so that the work on channels does not grow with their
-// number.
+// The descriptor se_e3 in training: D_m = sum over pairs (j, k) of an atom's neighbours of s G_m(s) / (sel_j sel_k), s
+// the product of their normalised directions. G is interpolated (EmbeddingTable), and the angles of an atom within one
+// interval enter by their moments, sums of s t^j, so that the work on channels does not grow with their number.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -19,10 +19,9 @@ struct LossForm {
 /// (1964)).
 double huber(double error, double delta);
 
-/// Weights of the errors of energies, forces and virials: L = pe dE^2
-/// N + pf <dF^2> + pv <dW^2>
-/// N for N atoms, means over components. A prefactor p changes from start to limit with the learning rate: p = limit (1
-/// - rate) + start rate (Wang et al., Comput. Phys. Commun. 228 (2018) 178).
+/// Weights of the errors of energies, forces and virials: L = pe dE^2 / N + pf <dF^2> + pv <dW^2> / N for N atoms,
+/// means over components. A prefactor p changes from start to limit with the learning rate:
+/// p = limit (1 - rate) + start rate (Wang et al., Comput. Phys. Commun. 228 (2018) 178).
 struct LossParams {
   double start_energy = 0.02, limit_energy = 1.0;
   double start_force = 1000.0, limit_force = 1.0;

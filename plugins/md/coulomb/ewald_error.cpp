@@ -24,8 +24,8 @@ double first_below(double first, double bound, const F& f) {
   return high;
 }
 
-/// Squared relative error of a wave with nu = k
-/// (2 pi points) from spreading charges and from the gradient of the splines, due to its aliases nu + m.
+/// Squared relative error of a wave with nu = k / (2 pi points) from spreading charges and from the gradient of the
+/// splines, due to its aliases nu + m.
 double aliasing(double nu, int order) {
   double squares = 0.0, sum = 0.0;
   for (const int m : {-2, -1, 1, 2}) {

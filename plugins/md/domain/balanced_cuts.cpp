@@ -172,9 +172,8 @@ class Search {
       const double next = sides[2 * n + 1] == none ? high : -sides[2 * n + 1];
       const bool empty = sides[2 * n] == none && sides[2 * n + 1] == none;
       double at = empty ? low + (high - low) * node.share() : 0.5 * (last + next);
-      if (!(at > last)) at = next;  // adjacent floating-point numbers
-      if (!(at > low && at < high))
-        at = 0.5 * (low + high);  // all atoms on a face of the box: avoid a box of zero width
+      if (!(at > last)) at = next;                            // adjacent floating-point numbers
+      if (!(at > low && at < high)) at = 0.5 * (low + high);  // all atoms on a face: avoid zero width
       node.plane.at = at;
       cuts_.plane(node.half()) = node.plane;
     }

@@ -28,8 +28,7 @@ static int first_twin(const Particles& particles, const NeighborList& list, doub
         }
       },
       Kokkos::Min<int>(first));
-  return first < particles.nlocal ? first
-                                  : particles.nlocal;  // without atoms the min reduction yields the largest value
+  return first < particles.nlocal ? first : particles.nlocal;  // an empty min reduction yields the largest value
 }
 
 std::string twin_text(int i, const Particles& particles, const NeighborList& list, const GivenAxes& axes,

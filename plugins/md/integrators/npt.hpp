@@ -11,8 +11,7 @@ namespace cambium::md {
 
 /// Constant pressure and temperature: stochastic cell rescaling of an isotropic cell (M. Bernetti and G. Bussi, J.
 /// Chem. Phys. 153, 114107 (2020)) with stochastic velocity rescaling. The logarithm of the volume follows
-/// d ln V = -beta/tau_p (P0 - P) dt + sqrt(2 kT beta
-/// (V tau_p)) dW,
+///   d ln V = -beta/tau_p (P0 - P) dt + sqrt(2 kT beta / (V tau_p)) dW,
 /// positions scale with V^(1/3) and velocities inversely. Without `temperature` the atoms have no thermostat and only
 /// the piston is stochastic, at the instantaneous temperature (a quasi-isenthalpic run, for coexistence).
 class Npt : public Integrator {

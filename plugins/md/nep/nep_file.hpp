@@ -8,8 +8,8 @@ namespace cambium::md {
 /// Phys. 157, 114801 (2022). The descriptor of an atom has `radial_functions` components, then for every power spectrum
 /// of degree l, bispectrum and so on one for each angular function.
 struct NepFile {
-  int version = 0;                   ///< 3: one network for all species, 4: one each, 5: with an additional energy each
-  std::vector<std::string> symbols;  ///< by type
+  int version = 0;                            ///< 3: one network for all species, 4: one each, 5: plus an energy each
+  std::vector<std::string> symbols;           ///< by type
   std::vector<double> rc_radial, rc_angular;  ///< Å, by type; the mean of both for a pair
   int radial_functions = 0, angular_functions = 0;
   int radial_basis = 0, angular_basis = 0;  ///< Chebyshev polynomials in a radial function

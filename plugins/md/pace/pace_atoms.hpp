@@ -260,8 +260,7 @@ class PaceAtoms {
           along = fma(by_slope, shapes_.values()[s], along);
         }
         shapes_.gradient(h_.data(), t);
-        along -=
-            inverse_r * fma(t[0], u[0], fma(t[1], u[1], t[2] * u[2]));  // only motion across the distance rotates it
+        along -= inverse_r * fma(t[0], u[0], fma(t[1], u[1], t[2] * u[2]));  // only motion across rotates it
         double lanes[3][P::width];
         for (int c = 0; c < 3; ++c) fma(along, u[c], t[c] * inverse_r).store(lanes[c]);
         give(lane, k, lanes, push);

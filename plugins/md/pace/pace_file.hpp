@@ -6,8 +6,7 @@ namespace cambium::md {
 
 /// An atomic cluster expansion as stored in pacemaker's file for LAMMPS' pair style `pace` (.yace): R. Drautz, Phys.
 /// Rev. B 99, 014104 (2019); Y. Lysogorskiy et al., npj Comput. Mater. 7, 97 (2021). Atom i has sums over neighbours j
-/// A_(mu n l m) = sum_j R_nl(r_ij) Y_lm(r_ij
-/// r_ij), densities rho_p = sum of c A A ... A, and the energy F(rho).
+/// A_(mu n l m) = sum_j R_nl(r_ij) Y_lm(r_ij / r_ij), densities rho_p = sum of c A A ... A, and the energy F(rho).
 struct PaceFile {
   enum class Basis { cheb_exp_cos, cheb_pow, cheb_linear, bessel };
   /// Transition from the expansion to the core repulsion: as the repulsion grows, below a distance of the pair, or, to

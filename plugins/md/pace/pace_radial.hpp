@@ -64,8 +64,7 @@ class PaceRadial {
     }
   }
 
-  /// (1 - T_(k + first)(x))
-  /// 2, for x with the given derivative.
+  /// (1 - T_(k + first)(x)) / 2, for x with the given derivative.
   void chebyshev(P x, P x_slope, int count, int first) {
     P t0 = 1.0, t1 = x, s0 = 0.0, s1 = 1.0;
     for (int k = 0; k < count + first; ++k) {
@@ -114,9 +113,7 @@ class PaceRadial {
     chebyshev(fma(P(-2.0), less * y, P(1.0)), P(2.0 * bond.lambda / bond.cutoff) * less, count, 1);
   }
 
-  /// Combinations of sin(k pi r
-  /// rc)
-  /// r that are orthogonal and have zero slope at the cut-off.
+  /// Combinations of sin(k pi r / rc) / r that are orthogonal and have zero slope at the cut-off.
   void bessel(P r, double cutoff, int count) {
     const P x = r * P(1.0 / cutoff), inverse_r = reciprocal(r);
     P sine, cosine;
