@@ -73,7 +73,7 @@ class Dynamics {
   double degrees_of_freedom() const { return degrees_of_freedom_; }
   void count_degrees_of_freedom(bool momentum_conserved);
 
-  /// Energy and virial of this rank's atoms at the current positions; null if compute_forces was not asked for them.
+  /// Energy and virial of this rank's atoms at the current positions; null unless requested by compute_forces.
   const ForceOutput* local_totals() const { return totals_ ? &output_ : nullptr; }
   View<const double*> inverse_masses() const { return inverse_mass_; }
 
