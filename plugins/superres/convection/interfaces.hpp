@@ -57,9 +57,8 @@ class Interfaces {
   const Comm& comm_;
   int columns_, block_, matrices_;
   std::vector<Join> joins_;
-  bool begins_ = true;  ///< L and R have no contributions yet
-  View<double*> group_,
-      other_;  ///< p of the first and the last row of this rank's group, and of the group that it joins
+  bool begins_ = true;           ///< L and R have no contributions yet
+  View<double*> group_, other_;  ///< p of the first and the last row of this rank's group, and of the other group
   View<double*>::HostMirror mine_, theirs_;
   std::vector<MPI_Request> requests_;
   std::unique_ptr<SharedPieces> pieces_;  ///< if ranks share a node

@@ -121,8 +121,7 @@ void Projection::apply(const Flow& flow, double alpha_dt, bool advance_pressure)
   const bool together = slab_.ranks > 1 && early == 0;  // a slab of few rows
   if (together) transform_back(1, m + 1);
   halo_.start(phi_, 0, 1);
-  const int begin = slab_.bottom() ? 1 : 2,
-            end = slab_.top() ? m + 1 : m;  // rows whose neighbours are owned by this rank
+  const int begin = slab_.bottom() ? 1 : 2, end = slab_.top() ? m + 1 : m;  // rows with owned neighbours
   int corrected = begin;
   const auto correct_to = [&](int last) {
     correct_rows(flow, alpha_dt, advance_pressure, corrected, last);
