@@ -94,7 +94,7 @@ Crops::Place Crops::place(const Source& source, const Random4& choice) const {
   return out;
 }
 
-/// Points of a window that no mask hides.
+/// Points of a window that are not masked.
 static std::vector<std::array<std::int64_t, 3>> seen(const FieldData& fine,
                                                      const std::array<std::vector<std::int64_t>, 3>& inside) {
   std::vector<std::array<std::int64_t, 3>> out;
