@@ -131,7 +131,7 @@ std::vector<double> turned_tensor(const std::vector<double>& w, const double q[3
   return out;
 }
 
-/// For a folder of systems, where DeePMD-kit takes all of them.
+/// Error hint for a folder of systems, all of which DeePMD-kit would read.
 std::string systems_below(const fs::path& root) {
   std::vector<std::string> found;
   std::error_code none;

@@ -17,8 +17,7 @@ enum class EnginePrecision { float64, mixed };
 
 struct EngineOptions {
   EnginePrecision precision = EnginePrecision::float64;
-  double compress_tolerance = 0.0;  ///< see tabulate_networks(); 0: the model's own tables, or its networks where the
-                                    ///< file holds no tables
+  double compress_tolerance = 0.0;  ///< see tabulate_networks(); 0: the model's own tables, or networks without
   double table_r_min = 0.0;         ///< Å; 0: the model's min_distance, or 0.8 Å if the file has none
   bool float32_cutoffs = false;     ///< as DeePMD-kit's TensorFlow back end rounds rcut and rcut_smth
   double close_limit = 0.0;         ///< Å; pairs below it are counted
@@ -42,7 +41,7 @@ struct EngineOutput {
   View<double* [9]> atom_virial;  ///< owned and ghost rows
   double energy = 0.0;
   double virial[9] = {};
-  double closest = 0.0;        ///< Å, closest pair met
+  double closest = 0.0;        ///< Å, closest pair found
   std::int64_t too_close = 0;  ///< pairs below close_limit, counted from both sides
 };
 

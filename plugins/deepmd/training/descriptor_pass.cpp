@@ -41,7 +41,7 @@ void add_changes_k(const DescriptorKernels<T>& s, int rows, const T* c, const T*
 template <class Q>
 auto total_of(Q q) {
   return sum(q);
-}  // where an array is named sum
+}  // for functions in which an array is named sum
 
 template <class T, int K>
 void row_gradients_k(const DescriptorKernels<T>& s, int rows, const T* c, const T* value, const T* slope, const T* p,

@@ -39,7 +39,7 @@ inline void add_sums(const T* moment, const T* coefficient, int stride, int widt
 template <class Q>
 auto total_of(Q q) {
   return sum(q);
-}  // where an array is named sum
+}  // for functions in which an array is named sum
 
 /// dots_kj = p_k . coefficient_j.
 template <class T, int K>
