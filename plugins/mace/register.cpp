@@ -1,4 +1,4 @@
-// Everything that a deck can name from this plugin.
+// Registers all types of this plugin that a deck can name.
 #include "core/plugin/registry.hpp"
 #include "plugins/mace/potentials/mace.hpp"
 

@@ -1,4 +1,4 @@
-// Everything that a deck can name from this plugin.
+// Registers all types of this plugin that a deck can name.
 #include "core/plugin/registry.hpp"
 #include "plugins/sequence/datasets/associative_recall.hpp"
 #include "plugins/sequence/datasets/synthetic_grammar.hpp"

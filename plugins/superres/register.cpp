@@ -1,4 +1,4 @@
-// Everything that a deck can name from this plugin.
+// Registers all types of this plugin that a deck can name.
 #include "core/plugin/registry.hpp"
 #include "plugins/superres/convection/convection_cost.hpp"
 #include "plugins/superres/datasets/corrections.hpp"

@@ -1,4 +1,4 @@
-// Everything that a deck can name from this plugin where LibTorch is there.
+// Registers all types of this plugin that need LibTorch.
 #include "core/plugin/registry.hpp"
 #include "plugins/torch_potential/potentials/torch_script.hpp"
 

@@ -20,7 +20,7 @@ using io::ExtxyzComment;
 using io::ExtxyzRole;
 using Vector = std::array<double, 3>;
 
-/// Between images that do not see each other (Å).
+/// Distance between periodic images beyond the interaction range (Å).
 constexpr double vacuum = 40.0;
 
 double product(const Vector& a, const Vector& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
@@ -35,12 +35,12 @@ Vector of_length_one(Vector a) {
 
 double volume_of(const std::array<Vector, 3>& rows) { return product(rows[0], cross(rows[1], rows[2])); }
 
-/// The names of a label: the given one, or, where that is the default, the ones that programs write.
+/// Names to look up for a label: the given one, or, if that is the default, the names that common programs write.
 std::vector<std::string> names_of(const std::string& given, const std::vector<std::string>& common) {
   return given == common.front() ? common : std::vector<std::string>{given};
 }
 
-/// Makes a frame with labels of one that was read.
+/// Converts a frame of the file into a frame with labels.
 class LabelledFrameOf {
  public:
   LabelledFrameOf(const io::TextLines& file, const io::ExtxyzFrame& read, const ExtxyzLabels& labels)
@@ -92,8 +92,8 @@ class LabelledFrameOf {
     }
   }
 
-  /// Replaces the vectors of directions that are not periodic, which may be anything, by ones at right angles to the
-  /// periodic ones that hold the atoms and the vacuum.
+  /// Replaces the vectors of the non-periodic directions, which are arbitrary in the file, by vectors orthogonal to the
+  /// periodic ones that enclose the atoms and the vacuum.
   void widen(std::array<Vector, 3>& rows) const {
     const auto& periodic = read_.periodic;
     for (std::size_t k = 0; k < 3; ++k) {
@@ -110,7 +110,7 @@ class LabelledFrameOf {
     }
   }
 
-  /// A vector in a direction, longer than the atoms' extent by the vacuum.
+  /// Vector along a direction, longer than the extent of the atoms by the vacuum.
   Vector spanning(const Vector& direction) const {
     if (!(product(direction, direction) > 0.0)) fail("the periodic cell vectors are parallel or zero");
     const Vector n = of_length_one(direction);
@@ -122,7 +122,7 @@ class LabelledFrameOf {
     return {n[0] * (high - low + vacuum), n[1] * (high - low + vacuum), n[2] * (high - low + vacuum)};
   }
 
-  /// The numbers of a label, of the first of its names that the frame has.
+  /// Values of a label, from the first of its names that the frame has.
   std::vector<double> label(const std::string& given, const std::vector<std::string>& common) {
     const auto* pair = io::first_of(file_, read_.comment, names_of(given, common));
     if (!pair) return {};
@@ -157,7 +157,7 @@ class LabelledFrameOf {
     out_.frame.virial = w;
   }
 
-  /// Everything into the axes of Box.
+  /// Rotates everything into the axes of Box.
   void turn() {
     auto& f = out_.frame;
     const auto& q = f.axes.q;

@@ -7,29 +7,29 @@
 
 namespace cambium::deepmd {
 
-/// Labelled configurations to hold a model against: a folder of deepmd/npy data, or an extended XYZ file (one that is
+/// Labelled configurations to evaluate a model on: a folder of deepmd/npy data, or an extended XYZ file (a path that is
 /// no folder), whose frames may hold different atoms.
 class LabelledData {
  public:
-  /// Reads everything. InputError names what is wrong, and, where no frame of an XYZ file has a label, the names that
-  /// the file has in place of those of `labels`.
+  /// Reads everything. InputError names the error and, if no frame of an XYZ file has a label, the names in the file
+  /// that differ from those of `labels`.
   static LabelledData load(const std::string& path, const ExtxyzLabels& labels = {});
 
-  /// The same, whether there are labels or not.
+  /// The same, with or without labels.
   static LabelledData load_positions(const std::string& path);
 
   const std::string& path() const { return path_; }
   std::size_t frames() const { return system_ ? system_->frames() : frames_.size(); }
   const LabelledFrame& frame(std::size_t k) const { return system_ ? system_->frame(k) : frames_[k].frame; }
-  /// Notes of the reader about the names of labels, for the log.
+  /// Remarks of the reader on the names of labels, for the log.
   const std::vector<std::string>& remarks() const { return remarks_; }
-  /// Symbols of a frame as its source names them, and of each atom the number of its own; a folder without type_map.raw
-  /// names none.
+  /// Species symbols of a frame as its source names them; own_types() are their indices by atom. Empty for a folder
+  /// without type_map.raw.
   const std::vector<std::string>& species(std::size_t k) const {
     return system_ ? system_->type_map() : frames_[k].species;
   }
   const std::vector<int>& own_types(std::size_t k) const { return system_ ? system_->types(k) : frames_[k].types; }
-  /// The types of a frame's atoms in a model's own numbering; InputError for a species that it does not know.
+  /// Types of a frame's atoms in the numbering of a model; InputError for a species that the model does not know.
   std::vector<int> types(std::size_t k, const std::vector<std::string>& type_map, const std::string& model) const;
 
  private:

@@ -6,7 +6,7 @@
 
 namespace cambium::deepmd {
 
-/// Text of a .npy file (version 1) of float64 numbers in row-major order.
+/// Content of a .npy file (version 1) with float64 values in row-major order.
 std::string npy_text(const std::vector<double>& values, const std::vector<std::int64_t>& shape);
 
 /// Writes a deepmd/npy system: type.raw, type_map.raw and one folder set.000 with coord, box, energy, force and virial.

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Words of a text file, as numpy.loadtxt reads them: what follows '#' on a line is none.
+/// Words of a text file, as numpy.loadtxt reads them: the rest of a line after '#' is ignored.
 std::vector<std::string> read_words(const fs::path& path) {
   std::ifstream in(path);
   std::vector<std::string> out;
@@ -40,8 +40,8 @@ std::vector<int> read_types(const fs::path& path) {
   return out;
 }
 
-/// True if an array of this shape holds numbers of these extents a frame: frames along the first axis, the others as
-/// they are or run together; or all in one axis. Axes of length 1 do not matter. Frames are not run together with
+/// True if an array of this shape holds data of these extents per frame: frames along the first axis, the other axes as
+/// they are or flattened; or everything in one axis. Axes of length 1 do not matter. The frame axis is not merged with
 /// others, as such a shape may also be that of a transposed array.
 bool holds(std::vector<std::int64_t> shape, std::vector<std::int64_t> extents, std::int64_t frames) {
   for (auto* list : {&shape, &extents}) list->erase(std::remove(list->begin(), list->end(), 1), list->end());
@@ -68,13 +68,13 @@ void require_finite(const std::string& path, const io::NpyArray& array, std::int
                                    k / width, k % width, width, array.values[k]));
 }
 
-/// Numbers of frames, by row.
+/// Values of frames, by row.
 struct FrameRows {
   std::vector<double> values;
   std::int64_t width = 0;
 };
 
-/// An array of numbers of these extents a frame, the last of which may be 0, for any; none when the file is not there.
+/// Reads an array of these extents per frame, of which the last may be 0, for any; nullopt if the file does not exist.
 std::optional<FrameRows> read_rows(const std::string& path, std::int64_t frames, std::vector<std::int64_t> extents) {
   if (!fs::exists(path)) return {};
   io::NpyArray array = io::read_npy(path);
@@ -93,8 +93,8 @@ std::optional<FrameRows> read_rows(const std::string& path, std::int64_t frames,
   return FrameRows{std::move(array.values), width};
 }
 
-/// Coordinates, which say how many frames there are: (frames, 3 atoms), (frames, atoms, 3), or of one frame without the
-/// first axis.
+/// Reads coordinates, which determine the number of frames: (frames, 3 atoms), (frames, atoms, 3), or for one frame
+/// without the first axis.
 FrameRows read_coordinates(const std::string& path, std::int64_t atoms) {
   if (!fs::exists(path)) throw InputError(fmt::format("{}: does not exist", path));
   io::NpyArray array = io::read_npy(path);
@@ -131,7 +131,7 @@ std::vector<double> turned_tensor(const std::vector<double>& w, const double q[3
   return out;
 }
 
-/// For a folder of systems, where DeePMD-kit takes all of them.
+/// Error hint for a folder of systems, all of which DeePMD-kit would read.
 std::string systems_below(const fs::path& root) {
   std::vector<std::string> found;
   std::error_code none;
@@ -167,7 +167,7 @@ DataSystem DataSystem::load(const std::string& folder) {
                     folder));
   if (sets.empty()) throw InputError(fmt::format("{}: not a deepmd/npy system: there is no folder set.*", folder));
   std::sort(sets.begin(), sets.end());
-  // Of mixed type are all sets or none; DeePMD-kit asks the first one.
+  // Either all sets are of mixed type or none; like DeePMD-kit, check the first one.
   const bool mixed = fs::exists(sets.front() + "/real_atom_types.npy");
   for (const std::string& set : sets) system.load_set(set, !fs::exists(root / "nopbc"), mixed);
   return system;
@@ -254,7 +254,7 @@ std::vector<int> model_types(const DataSystem& system, std::size_t frame, const 
   std::vector<int> out;
   for (int type : system.types(frame)) {
     if (system.type_map().empty() && type >= 0 && type < std::ssize(type_map)) {
-      out.push_back(type);  // a folder without names uses the model's numbers
+      out.push_back(type);  // a folder without names uses the model's type indices
       continue;
     }
     if (type < 0 || type >= static_cast<int>(system.type_map().size()))

@@ -8,24 +8,24 @@
 
 namespace cambium::deepmd {
 
-/// One labelled configuration; positions, forces and virial are turned with the cell into Box's form, and back
-/// where they are written.
+/// One labelled configuration; positions, forces and virial are rotated with the cell into Box's form, and back when
+/// they are written.
 struct LabelledFrame {
   std::vector<std::array<double, 3>> x;      ///< Å
   std::optional<Box> box;                    ///< absent: nothing is periodic
   GivenAxes axes = {};                       ///< in which everything was given
   std::optional<double> energy;              ///< eV
   std::vector<std::array<double, 3>> force;  ///< eV/Å, or empty
-  std::vector<double> virial;                ///< eV, nine numbers or empty
+  std::vector<double> virial;                ///< eV, nine values or empty
   std::vector<double> fparam, aparam;        ///< empty when the system has none
-  std::array<bool, 3> open = {};             ///< directions in which the cell is vacuum that no atom sees across
+  std::array<bool, 3> open = {};             ///< directions with vacuum wider than the interaction range
   std::vector<int> types;                    ///< of a frame of a system of mixed type; empty: those of the system
 };
 
 /// A folder of DeePMD-kit's deepmd/npy data: type.raw, type_map.raw, optionally nopbc, and set.*/{coord, box, energy,
-/// force, virial, fparam, aparam}.npy, with frames along the first axis, and the others as they are or run together.
-/// All frames have the same atoms but in systems of mixed type, where real_atom_types.npy has those of each frame (-1:
-/// none, such rows are left out).
+/// force, virial, fparam, aparam}.npy, with frames along the first axis and the other axes as they are or flattened.
+/// All frames have the same atoms, except in systems of mixed type, where real_atom_types.npy has those of each frame
+/// (-1: none, such rows are dropped).
 class DataSystem {
  public:
   /// Reads everything; InputError names the file that is missing or has the wrong shape.
@@ -47,7 +47,7 @@ class DataSystem {
   std::vector<LabelledFrame> frames_;
 };
 
-/// The types of a frame of a system in a model's own numbering; InputError for a species that the model does not know.
+/// Types of a frame of a system in the numbering of a model; InputError for a species that the model does not know.
 std::vector<int> model_types(const DataSystem& system, std::size_t frame, const std::vector<std::string>& type_map,
                              const std::string& model);
 

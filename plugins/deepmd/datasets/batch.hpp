@@ -9,9 +9,9 @@ namespace cambium::deepmd {
 
 using FramePtr = std::shared_ptr<const TrainingFrame>;
 
-/// Some frames as one: atoms sorted by (type, frame, number), pairs as rows sorted by (neighbour type, centre type,
-/// centre). Every block of rows (neighbour type, centre type) ends with one row that stands for the block's empty
-/// neighbour slots, so that networks see it as one more input.
+/// Several frames merged into one: atoms sorted by (type, frame, index), pairs as rows sorted by (neighbour type,
+/// centre type, centre). Every block of rows (neighbour type, centre type) ends with one row that represents the
+/// block's empty neighbour slots, so that networks process it as one more input.
 class Batch {
  public:
   void assign(std::span<const FramePtr> frames, int ntypes);
@@ -23,7 +23,7 @@ class Batch {
   int type_begin(int t) const { return type_begin_[t]; }
   int frame_of(int atom) const { return frame_of_[atom]; }
   int number_of(int atom) const { return number_of_[atom]; }  ///< in its frame
-  /// Place here of atom i of frame f.
+  /// Index in the batch of atom i of frame f.
   int place(int f, int i) const { return place_[frame_begin_[f] + i]; }
 
   int rows() const { return static_cast<int>(centre_.size()); }

@@ -4,8 +4,8 @@
 
 namespace cambium::deepmd {
 
-/// Systems of DeePMD-kit's deepmd/npy format, one sample a frame, in the order of the deck and of the sets. Everything
-/// is held in memory.
+/// Systems in DeePMD-kit's deepmd/npy format, one sample per frame, in the order of the deck and of the sets.
+/// Everything is held in memory.
 class DeepmdNpy : public train::Dataset {
  public:
   struct Params {

@@ -17,7 +17,7 @@ void ExtxyzSet::Params::describe(deck::Describe<Params>& d) {
   d.check([](const Params& p) -> std::string { return p.files.empty() ? "files names no file" : ""; });
 }
 
-/// Labels that have another name in the file are not trained on, which nobody would notice.
+/// Labels under another name in the file would silently be left out of the training.
 static void warn_of_names(const std::string& file, const std::vector<ExtxyzFrame>& frames, const ExtxyzLabels& labels,
                           Log& log) {
   if (frames.empty()) return;

@@ -24,7 +24,7 @@ auto on_host(const V& view) {
   return Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), view);
 }
 
-/// Atoms, images and lists where this host code reads them: training is host code on every back end.
+/// Atoms, images and lists in host memory: training is host code on every back end.
 struct HostSystem {
   HostView<double* [4]> x;
   HostView<std::int64_t*> tag, offset;
@@ -35,8 +35,8 @@ struct HostSystem {
         count(on_host(system.list().count)), index(on_host(system.list().index)) {}
 };
 
-/// Appends the pairs of atom i whose neighbour has type t, the nearest first: the embedding networks' inputs fall with
-/// the distance, and sums over neighbours are quicker when neighbours of nearly equal input follow each other.
+/// Appends the pairs of atom i whose neighbour has type t, nearest first: the inputs of the embedding networks decrease
+/// with the distance, and sums over neighbours are faster when consecutive neighbours have nearly equal inputs.
 void append(TrainingFrame& frame, const HostSystem& p, int i, int t, double rcut) {
   std::vector<Pair> pairs;
   for (int k = 0; k < p.count(i); ++k) {

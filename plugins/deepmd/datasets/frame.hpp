@@ -9,17 +9,18 @@
 
 namespace cambium::deepmd {
 
-/// One labelled configuration with its neighbours: all that stays the same while a model is trained. Units Å, eV.
+/// One labelled configuration with its neighbours: everything that stays constant while a model is trained. Units Å,
+/// eV.
 struct TrainingFrame {
   std::vector<int> type;       ///< model type by atom
   std::vector<int> first;      ///< pairs of atom i are first[i] .. first[i + 1]; sorted by the neighbour's type,
                                ///< then by distance
-  std::vector<int> neighbour;  ///< atom number of each pair's neighbour (an image stands for its atom)
-  std::vector<double> d;       ///< r_j - r_i, three numbers a pair, |d| < cut-off
+  std::vector<int> neighbour;  ///< atom index of each pair's neighbour (an image stands for its atom)
+  std::vector<double> d;       ///< r_j - r_i, three values per pair, |d| < cut-off
   double energy = 0.0;         ///< eV
-  std::vector<double> force;   ///< eV/Å, three an atom; empty when unlabelled
-  std::vector<double> virial;  ///< eV, nine numbers as of ForceOutput; empty when unlabelled
-  std::vector<double> fparam, aparam;  ///< frame parameters; those of atom after atom; empty when there are none
+  std::vector<double> force;   ///< eV/Å, three per atom; empty when unlabelled
+  std::vector<double> virial;  ///< eV, nine values as in ForceOutput; empty when unlabelled
+  std::vector<double> fparam, aparam;  ///< frame parameters; atomic parameters, atom by atom; empty when there are none
   bool has_energy = false;
   GivenAxes axes;  ///< of the data; a mean of absolute errors depends on them
 

@@ -63,7 +63,7 @@ int settle_total(const std::optional<std::vector<int>>& given, const std::vector
 }
 
 namespace {
-/// Slots as they are counted: by type, or all together.
+/// Slots in the layout of `most`: by type, or one value for all types.
 std::vector<int> slots_of(const DeepPotentialModel& m, const std::vector<int>& most) {
   return most.size() == 1 ? std::vector<int>{m.neighbours()} : m.sel;
 }

@@ -13,7 +13,7 @@ namespace cambium::deepmd {
 
 namespace {
 
-/// Target of a sample's fields.
+/// Storage that the fields of a sample point into.
 struct Storage {
   std::string species;
   std::vector<std::int32_t> type;

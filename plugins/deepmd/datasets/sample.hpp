@@ -13,16 +13,15 @@ namespace cambium::deepmd {
 /// Atomic configurations as samples of a data set: "species" (symbols separated by blanks), "type" (their index, by
 /// atom), "coord" (atoms x 3, Å), and where present "box" (3 x 3, rows, Å), "energy" (1, eV), "force" (atoms x 3,
 /// eV/Å), "virial" (3 x 3, eV), "fparam" and "aparam" (frame parameters; atoms x atomic parameters), and "axes" (3 x
-/// 3), the rotation from the axes of the data into those of Box, where they are others. Numbers are float64, types
-/// int32.
+/// 3), the rotation from the axes of the data into those of Box, if they differ. Values are float64, types int32.
 train::SamplePtr make_sample(std::int64_t id, const std::vector<std::string>& species, std::span<const int> types,
                              const LabelledFrame& frame);
 std::vector<train::FieldInfo> sample_fields();
 
-/// The symbols of a sample, and its frame with the types of `type_map`; InputError for a species that is not in it.
+/// Symbols of a sample, and its frame with the types of `type_map`; InputError for a species that is not in it.
 std::vector<std::string> species_of(const train::Sample& sample);
 TrainingFrame frame_of(const train::Sample& sample, const std::vector<std::string>& type_map, double rcut);
-/// A number that two samples share only when they are equal: what frames are remembered by.
+/// Hash of a sample's content, by which frames are cached.
 std::uint64_t fingerprint(const train::Sample& sample);
 
 }  // namespace cambium::deepmd

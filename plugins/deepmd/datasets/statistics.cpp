@@ -84,7 +84,7 @@ ParameterInput ParameterSums::result() const {
 
 namespace {
 
-/// Eigenvalues and vectors (columns of v) of a small symmetric matrix, by Jacobi's rotations.
+/// Eigenvalues and eigenvectors (columns of v) of a small symmetric matrix, by Jacobi rotations.
 void eigen(std::vector<std::vector<double>>& a, std::vector<std::vector<double>>& v) {
   const std::size_t n = a.size();
   v.assign(n, std::vector<double>(n, 0.0));
@@ -130,7 +130,7 @@ std::vector<double> least_squares(const std::vector<std::vector<double>>& counts
   double largest = 0.0;
   for (std::size_t k = 0; k < n; ++k) largest = std::max(largest, normal[k][k]);
   for (std::size_t k = 0; k < n; ++k) {
-    if (normal[k][k] <= 1e-12 * largest) continue;  // compositions that the data do not tell apart
+    if (normal[k][k] <= 1e-12 * largest) continue;  // composition direction that the data do not determine
     double along = 0.0;
     for (std::size_t i = 0; i < n; ++i) along += v[i][k] * right[i];
     for (std::size_t i = 0; i < n; ++i) x[i] += v[i][k] * along / normal[k][k];

@@ -9,7 +9,7 @@
 
 namespace cambium::deepmd {
 
-/// Statistics that a model takes from its training data before any step, by DeePMD-kit's rules.
+/// Statistics of the training data that a model needs before the first step, by DeePMD-kit's rules.
 struct Statistics {
   std::vector<int> most_neighbours;           ///< by neighbour type, of any atom
   double closest = 0.0;                       ///< Å, smallest distance of a pair
@@ -17,15 +17,15 @@ struct Statistics {
   std::vector<double> bias;                   ///< eV by type: least squares of the energies, smallest norm
 };
 
-/// Sums over frames. The means are over all slots of the neighbour list, of which the empty ones count as zero rows; x,
-/// y and z are pooled and have mean zero; deviations are at least 0.01.
+/// Sums over frames. The means are over all slots of the neighbour list, with empty ones counted as zero rows; x, y and
+/// z are pooled and have mean zero; standard deviations are at least 0.01.
 class StatisticsSums {
  public:
   StatisticsSums(int ntypes, double rcut, double rcut_smth, bool radial_only);
   void add(const TrainingFrame& frame);
   /// `sel` is the number of slots by neighbour type.
   Statistics result(const std::vector<int>& sel) const;
-  /// By neighbour type, or of all types `together` a single number.
+  /// By neighbour type, or with `together` one value for all types.
   std::vector<int> most_neighbours(bool together = false) const {
     return together ? std::vector<int>{most_together_} : most_;
   }
@@ -42,7 +42,8 @@ class StatisticsSums {
   std::vector<double> energies_;
 };
 
-/// Mean and 1 / deviation, which is at least 0.01, of frame or atomic parameters (`size` numbers each).
+/// Mean and inverse standard deviation of frame or atomic parameters (`size` values each); the deviation is at least
+/// 0.01.
 class ParameterSums {
  public:
   explicit ParameterSums(int size) : n_(size), sum_(size, 0.0), squares_(size, 0.0) {}
@@ -58,7 +59,7 @@ class ParameterSums {
 /// Solution of smallest norm of min |counts x - energies|^2 (what numpy.linalg.lstsq gives).
 std::vector<double> least_squares(const std::vector<std::vector<double>>& counts, const std::vector<double>& energies);
 
-/// `sel` for data with so many neighbours: a tenth more, rounded up to a multiple of four.
+/// `sel` for data with these largest numbers of neighbours: a tenth more, rounded up to a multiple of four.
 std::vector<int> automatic_sel(const std::vector<int>& most_neighbours);
 
 }  // namespace cambium::deepmd

@@ -64,7 +64,7 @@ AnglePart<T>::AnglePart(const DeepPotentialModel& model, const EngineOptions& op
   for (int t = 0; t < model_.ntypes(); ++t) kinds_.push_back(kinds_of(model_, t, options.float32_cutoffs));
 }
 
-/// Angles are many: some 900 an atom with 42 neighbours. On the host their networks' rows should stay in a cache.
+/// There are many angles: some 900 per atom with 42 neighbours. On the host their network rows should stay in cache.
 template <class T>
 int AnglePart<T>::largest_chunk() const {
   const double n = model_.neighbours(), angles = 0.5 * n * (n + 1.0);
@@ -83,7 +83,7 @@ void AnglePart<T>::run_networks() {
 
 template <class T>
 void AnglePart<T>::forward(const Chunk& chunk, const Matrix<T>& d, EngineOutput& output) {
-  // Without tables, although there may be some: these are of angles, and what pairs would have there is not read.
+  // Without tables even if the model has some: they are tables of angles and not valid for pairs.
   pairs_.build(chunk.input.particles, chunk.input.list, chunk.rows, chunk.first, chunk.atoms, chunk.input.model_type,
                kinds_[chunk.type], nullptr, chunk.type, chunk.close_limit);
   output.closest = std::min(output.closest, pairs_.closest);

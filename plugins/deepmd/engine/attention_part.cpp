@@ -1,4 +1,4 @@
-// The descriptor se_atten with attention layers of a chunk of atoms, one after the other, on the host.
+// The descriptor se_atten with attention layers of a chunk of atoms, atom by atom, on the host.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -53,7 +53,7 @@ class AttentionPart : public DescriptorPart<T> {
   View<double* [3]> gradient_;
   AttendedAtom<T, 1> atom_;
   std::vector<int> seen_;  ///< pairs of the atom
-  std::vector<T> slope_;   ///< of their embeddings, padded(width) numbers each
+  std::vector<T> slope_;   ///< of their embeddings, padded(width) values each
   std::vector<T> row_;     ///< an embedding, padded; a row of the descriptor or of its adjoint
 };
 
@@ -87,7 +87,7 @@ void AttentionPart<T>::run_networks(int type) {
   }
 }
 
-/// Embedding of a pair and its slope, whole packs.
+/// Embedding of a pair and its slope, in full packs.
 template <class T>
 void AttentionPart<T>::read_embedding(int pair, T* value, T* slope) const {
   const auto read = [&](const auto& rows) {

@@ -16,7 +16,7 @@ namespace cambium::deepmd {
 int least_frames(double level) { return static_cast<int>(std::ceil(level / (1.0 - level) - 1e-9)); }
 
 double conformal_quantile(const std::vector<std::vector<double>>& scores_by_frame, double level) {
-  std::vector<std::pair<double, double>> weighted;  // score, and its share of all frames, the new one among them
+  std::vector<std::pair<double, double>> weighted;  // score, and its weight among all frames including the new one
   const double frames = static_cast<double>(scores_by_frame.size()) + 1.0;
   for (const auto& scores : scores_by_frame)
     for (const double score : scores) weighted.emplace_back(score, 1.0 / (frames * static_cast<double>(scores.size())));
@@ -45,7 +45,7 @@ double quantile(std::vector<double> values, double level) {
   return values[std::clamp<std::size_t>(rank, 1, values.size()) - 1];
 }
 
-/// Quantiles of the errors in groups of atoms with like deviations, made rising.
+/// Quantiles of the errors in groups of atoms with similar deviations, made monotonically increasing.
 BoundCurve shape_of(std::span<const HeldOutFrame> frames, std::span<const std::size_t> chosen, double level) {
   constexpr std::size_t most_knots = 8, atoms_per_knot = 200;
   std::vector<std::pair<double, double>> pairs;
@@ -101,7 +101,7 @@ BoundCurve calibrated(std::span<const HeldOutFrame> frames, double level, std::u
 }
 
 double gaussian_bound(double deviation, double level) {
-  // Distribution of the length of three standard normal numbers (Maxwell's), inverted by bisection.
+  // Distribution of the length of a vector of three standard normal components (Maxwell's), inverted by bisection.
   const auto below = [](double x) {
     return std::erf(x / std::sqrt(2.0)) - std::sqrt(2.0 / constants::pi) * x * std::exp(-0.5 * x * x);
   };

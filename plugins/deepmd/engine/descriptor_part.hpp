@@ -7,7 +7,7 @@
 
 namespace cambium::deepmd {
 
-/// Atoms of one type that an engine works on together.
+/// Atoms of one type that an engine processes together.
 struct Chunk {
   const EngineInput& input;
   View<int*> rows;  ///< particle rows of the atoms, which begin at `first`
@@ -15,23 +15,23 @@ struct Chunk {
   double close_limit = 0.0;  ///< Å, see EngineOptions
 };
 
-/// One descriptor of a model: rows of it for a chunk of atoms, and the forces from the energy's gradient with respect
-/// to these rows.
+/// One descriptor of a model: its rows for a chunk of atoms, and the forces from the energy's gradient with respect to
+/// these rows.
 template <class T>
 class DescriptorPart {
  public:
   virtual ~DescriptorPart() = default;
 
-  virtual int columns() const = 0;                       ///< of the rows that forward() writes
-  virtual int file_columns() const = 0;                  ///< as model files and their energy networks have them
-  virtual int largest_chunk() const { return 1 << 30; }  ///< atoms for which the work arrays are of reasonable size
-  /// Rows (`width` numbers each) of an energy network's first matrix, from the file's columns to ours.
+  virtual int columns() const = 0;                       ///< of the rows written by forward()
+  virtual int file_columns() const = 0;                  ///< in the layout of model files and their energy networks
+  virtual int largest_chunk() const { return 1 << 30; }  ///< atoms for which work arrays stay reasonably small
+  /// Maps rows (`width` values each) of an energy network's first matrix from the file's column order to ours.
   virtual void fold(const double* file, std::size_t width, double* ours) const = 0;
-  /// A chunk's rows in the file's order, and the adjoint of ours from the adjoint of that.
+  /// Converts a chunk's rows to the file's order, and the adjoint from the file's order to ours.
   virtual void expand(int atoms, const Matrix<T>& d, const Matrix<T>& file) const = 0;
   virtual void fold_adjoint(int atoms, const Matrix<T>& file, const Matrix<T>& dd) const = 0;
 
-  /// Writes columns() numbers into each row of `d`; neighbours are remembered for backward().
+  /// Writes columns() values into each row of `d`; neighbours are stored for backward().
   virtual void forward(const Chunk& chunk, const Matrix<T>& d, EngineOutput& output) = 0;
   /// Adds forces and virials from dE/dD.
   virtual void backward(const Chunk& chunk, const Matrix<T>& dd, EngineOutput& output) = 0;
@@ -39,8 +39,8 @@ class DescriptorPart {
   virtual std::size_t bytes() const = 0;
 };
 
-/// The part for se_e2_a, se_e2_r and se_atten without attention layers, that for se_e3, and that for se_atten with
-/// them, the type embeddings of a model removed (by_species()). `options` have table_r_min set where a tolerance is.
+/// Parts for se_e2_a, se_e2_r and se_atten without attention layers, for se_e3, and for se_atten with attention layers;
+/// type embeddings must have been removed (by_species()). `options` have table_r_min set where a tolerance is.
 template <class T>
 std::unique_ptr<DescriptorPart<T>> make_pair_part(const DeepPotentialModel& descriptor, const EngineOptions& options);
 template <class T>
@@ -52,8 +52,8 @@ std::unique_ptr<DescriptorPart<T>> make_attention_part(const DeepPotentialModel&
 /// Cut-off, statistics and hidden neighbours of a centre type.
 NeighborKinds kinds_of(const DeepPotentialModel& descriptor, int type, bool single_cutoffs);
 
-/// Forces, and virials where they are asked for, from dE_i/dr_j of the pairs; rows of more pairs than the list has are
-/// not looked at.
+/// Adds forces, and virials if requested, from dE_i/dr_j of the pairs; rows of `gradient` beyond the pairs of the list
+/// are ignored.
 template <class T>
 void add_pair_forces(const Chunk& chunk, const PairList<T>& pairs, const View<double* [3]>& gradient,
                      EngineOutput& output);

@@ -3,7 +3,7 @@
 
 namespace cambium::deepmd {
 
-/// How far a committee disagrees, as a line of a table: in the order and under the names of DeePMD-kit's `out_file`
+/// Columns of the table of a committee's deviation, in the order and under the names of DeePMD-kit's `out_file`
 /// (model_devi.out), which DP-GEN reads.
 struct DeviationColumn {
   const char *name, *unit, *doc;

@@ -32,7 +32,7 @@ void append_parameters(int atoms, int first_column, const View<T*>& common, cons
       });
 }
 
-/// Adds `bias` to each fitting energy, gives the result to the atoms and returns the sum.
+/// Adds `bias` to each fitting energy, stores the result by atom and returns the sum.
 double add_energies(int atoms, const View<double*>& fitted, double bias, const View<int*>& rows, int first_row,
                     const View<double*>& atom_energy) {
   const bool per_atom = atom_energy.extent(0) > 0;
@@ -56,11 +56,11 @@ View<double*> upload(const std::string& label, const std::vector<double>& values
   return out;
 }
 
-/// Many rows, because the weights come from the last cache or from memory once for each chunk, and every rank has its
-/// own; but they cost memory, and the embedding networks' rows of all their pairs should stay in the cache. As many for
-/// each thread, which has a cache of its own: kernels that all threads start and wait for are then as few as with one.
+/// Large chunks, because the weights are read from the last-level cache or memory once per chunk and every rank has its
+/// own copy; but they cost memory, and the embedding rows of all their pairs should stay in cache. The same number for
+/// each thread, which has its own cache: there are then as few kernel launches as with one thread.
 int default_chunk(bool tables) {
-  if (!device_is_host) return tables ? 65536 : 16384;  // a card has room for some 200,000 threads
+  if (!device_is_host) return tables ? 65536 : 16384;  // a GPU runs some 200,000 threads at once
   return (tables ? 128 : 64) * host_threads();
 }
 
@@ -109,7 +109,7 @@ class TypedEngine : public Engine {
   bool whole_ = false;                  ///< the fitting networks take D in the file's order, not folded
   std::optional<TableReport> tables_;   ///< of all parts
   std::vector<Centre<T>> centres_;
-  std::vector<Network> others_;  ///< energy networks set in the place of the model's, by type; or none
+  std::vector<Network> others_;  ///< energy networks that replace the model's, by type; may be empty
   std::vector<std::vector<double>>* watched_ = nullptr;
   std::vector<double> common_host_;  ///< normalised fparam and aparam
   View<T*> common_;
@@ -118,7 +118,7 @@ class TypedEngine : public Engine {
   AtomsByType atoms_;
   FittingWorkspace<T> fit_work_;
   Matrix<T> d_;       ///< D, later its adjoint
-  Matrix<T> file_d_;  ///< the same in the file's order, where that is needed
+  Matrix<T> file_d_;  ///< the same in the file's order, where needed
   View<double*> fitted_;
 };
 
@@ -158,12 +158,12 @@ void TypedEngine<T>::prepare_parts() {
     if (!tables_) tables_.emplace();
     tables_->add(*made.table());
   }
-  // A first layer that adds its input to its output needs that input whole.
+  // A first layer with a residual connection needs its unfolded input.
   whole_ = columns_ != file_columns_ && std::any_of(model_.fitting.begin(), model_.fitting.end(),
                                                     [](const Network& net) { return net.layers.front().copies() > 0; });
 }
 
-/// An energy network that takes the descriptor as our parts have it.
+/// An energy network for the descriptor in the layout of our parts.
 template <class T>
 Network TypedEngine<T>::folded(const Network& net) const {
   Network out = net;
@@ -171,7 +171,7 @@ Network TypedEngine<T>::folded(const Network& net) const {
   Layer& first = out.layers.front();
   const auto width = static_cast<std::size_t>(first.out);
   const auto parameters = static_cast<std::size_t>(first.in - file_columns_) * width;
-  first.residual = false;  // of this size it copied nothing; of the new one it might
+  first.residual = false;  // copies nothing at the old size, but might at the new one
   first.in += columns_ - file_columns_;
   first.w.assign(static_cast<std::size_t>(first.in) * width, 0.0);
   const double* from = net.layers.front().w.data();
@@ -271,7 +271,7 @@ void TypedEngine<T>::compute(const EngineInput& input, EngineOutput& output) {
   for (int t = 0; t < model_.ntypes(); ++t) {
     const int begin = atoms_.begin[t], end = atoms_.begin[static_cast<std::size_t>(t) + 1];
     const int chunks = (end - begin + options_.chunk - 1) / options_.chunk;
-    const int rows = chunks == 0 ? 1 : (end - begin + chunks - 1) / chunks;  // equal ones: no short last one
+    const int rows = chunks == 0 ? 1 : (end - begin + chunks - 1) / chunks;  // of equal size: no short last one
     for (int first = begin; first < end; first += rows)
       compute_chunk({input, atoms_.rows, first, std::min(rows, end - first), t, options_.close_limit}, output);
   }

@@ -17,14 +17,13 @@ enum class EnginePrecision { float64, mixed };
 
 struct EngineOptions {
   EnginePrecision precision = EnginePrecision::float64;
-  double compress_tolerance = 0.0;  ///< see tabulate_networks(); 0: the model's own tables, or its networks where the
-                                    ///< file holds no tables
-  double table_r_min = 0.0;         ///< Å; 0: the model's min_distance, or 0.8 Å where the file does not say
+  double compress_tolerance = 0.0;  ///< see tabulate_networks(); 0: the model's own tables, or networks without
+  double table_r_min = 0.0;         ///< Å; 0: the model's min_distance, or 0.8 Å if the file has none
   bool float32_cutoffs = false;     ///< as DeePMD-kit's TensorFlow back end rounds rcut and rcut_smth
   double close_limit = 0.0;         ///< Å; pairs below it are counted
   std::vector<double> fparam;       ///< empty: the model's fallback
   std::vector<double> aparam;       ///< for every atom, unless EngineInput::aparam is given
-  int chunk = 0;                    ///< atoms worked on together; 0: chosen for the machine
+  int chunk = 0;                    ///< atoms processed together; 0: chosen for the machine
 };
 
 struct EngineInput {
@@ -42,7 +41,7 @@ struct EngineOutput {
   View<double* [9]> atom_virial;  ///< owned and ghost rows
   double energy = 0.0;
   double virial[9] = {};
-  double closest = 0.0;        ///< Å, closest pair met
+  double closest = 0.0;        ///< Å, closest pair found
   std::int64_t too_close = 0;  ///< pairs below close_limit, counted from both sides
 };
 
@@ -57,13 +56,14 @@ class Engine {
   virtual const TableReport* table() const = 0;  ///< null without compression
   /// Floating-point operations of matrix products per atom of a type (without the embedding networks).
   virtual double fitting_flops(int type) const = 0;
-  virtual std::size_t bytes() const = 0;  ///< held now: weights, tables, work arrays
+  virtual std::size_t bytes() const = 0;  ///< in use now: weights, tables, work arrays
 
-  /// The energy network of a type as it is evaluated: its inputs may be in another order than the model's, and fewer.
+  /// Energy network of a type as it is evaluated: its inputs may be fewer than the model's and in another order.
   virtual Network fitting_network(int type) const = 0;
-  /// Another energy network for a type, with the same inputs. `coded`: see FittingNet.
+  /// Replaces the energy network of a type by one with the same inputs. `coded`: see FittingNet.
   virtual void set_fitting_network(int type, const Network& net, std::span<const lowp::BinaryCodedMatrix> coded) = 0;
-  /// From now on compute() appends what energy networks take in, row by row, to an array for each type; until null.
+  /// From now on compute() appends the inputs of the energy networks, row by row, to an array for each type; null stops
+  /// it.
   virtual void watch_inputs(std::vector<std::vector<double>>* by_type) = 0;
 };
 

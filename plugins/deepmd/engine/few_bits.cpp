@@ -42,7 +42,7 @@ using Row64 = std::vector<double>;
 constexpr int least_inputs = lowp::BinaryCodedMatrix::block_columns,
               least_outputs = lowp::BinaryCodedMatrix::block_rows;
 
-/// Output of a layer for rows of numbers.
+/// Output of a layer for rows of values.
 Row64 through(const Layer& layer, const Row64& x) {
   const auto in = static_cast<std::size_t>(layer.in), out = static_cast<std::size_t>(layer.out), rows = x.size() / in;
   Row64 y(rows * out);
@@ -57,7 +57,7 @@ Row64 through(const Layer& layer, const Row64& x) {
   return y;
 }
 
-/// in x out to out x in.
+/// Transposes in x out to out x in.
 std::vector<float> by_outputs(const Layer& layer) {
   const auto in = static_cast<std::size_t>(layer.in), out = static_cast<std::size_t>(layer.out);
   std::vector<float> w(in * out);
@@ -73,7 +73,7 @@ void set_by_outputs(const std::vector<float>& w, Layer& layer) {
 
 bool is_large(const Layer& layer) { return layer.in >= least_inputs && layer.out >= least_outputs; }
 
-/// Mean of each output of x w over the rows of `full`, less that over those of `rounded`.
+/// Mean of each output of x w over the rows of `full`, minus that over the rows of `rounded`.
 std::vector<float> difference_of_means(const Layer& layer, const Row64& full, const Row64& rounded) {
   const auto in = static_cast<std::size_t>(layer.in), out = static_cast<std::size_t>(layer.out);
   std::vector<double> sum(out, 0.0);
@@ -146,7 +146,7 @@ void count(const CodedNetwork& net, const FewBits& what, EnginePrecision precisi
   for (std::size_t k = 0; k < net.coded.size(); ++k) {
     const auto& m = net.coded[k];
     if (m.rows == 0) continue;
-    const std::int64_t full = 2 * width * m.rows * m.columns;  // laid out for both directions
+    const std::int64_t full = 2 * width * m.rows * m.columns;  // stored for both directions
     ++report.matrices, report.numbers += m.rows * m.columns, report.bytes_full += full;
     report.bytes += what.products == FewBits::Products::tables ? m.bytes() + lowp::transposed_planes(m).bytes() : full;
     bits += 8.0 * static_cast<double>(m.bytes());

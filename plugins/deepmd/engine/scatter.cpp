@@ -9,12 +9,12 @@ namespace cambium::deepmd {
 
 namespace {
 
-/// Parts of the host's threads that share out particle rows, so that none adds to what another adds to and every row's
-/// sum has the order of one thread: each goes through all pairs and takes what is its own.
+/// Partition of the particle rows over the host's threads, so that no two threads write to the same row and the sum of
+/// every row has the order of one thread: each thread visits all pairs and takes those of its own rows.
 struct RowShares {
   std::uint32_t parts;
 
-  /// Rows that share a cache line belong together; neighbours in space, which follow each other, to different parts.
+  /// Rows of one cache line belong to one part; rows nearby in space, which are consecutive, to different parts.
   KOKKOS_INLINE_FUNCTION bool mine(int part, int row) const {
     const std::uint32_t mixed = (static_cast<std::uint32_t>(row) >> 4) * 2654435769u;  // Fibonacci hashing
     return parts == 1 || (static_cast<std::uint64_t>(mixed) * parts >> 32) == static_cast<std::uint32_t>(part);
@@ -28,7 +28,7 @@ RowShares row_shares(std::int64_t pairs) {
 
 constexpr int prefetch_distance = 16;  ///< pairs
 
-/// Of large systems the forces lie in the last cache, and the order of neighbours is none that hardware foresees.
+/// In large systems the forces reside in the last-level cache, and hardware cannot predict the order of neighbours.
 KOKKOS_INLINE_FUNCTION void prefetch_force(const View<int*>& index, int p, int end, const View<double* [3]>& f) {
 #if defined(__GNUC__) && !defined(CAMBIUM_SCALAR_PACKS_ONLY) && !defined(CAMBIUM_DEVICE_COMPILER)
   if (p < end && index(p) >= 0) __builtin_prefetch(&f(index(p), 0), 1);

@@ -13,7 +13,7 @@ void scatter_forces(const PairList<T>& list, const View<int*>& rows, int first_r
 template <class T>
 void add_virial(const PairList<T>& list, const View<double* [3]>& gradient, double virial[9]);
 
-/// The same, given to the neighbour j of each pair.
+/// The same, assigned to the neighbour j of each pair.
 template <class T>
 void scatter_virials(const PairList<T>& list, const View<double* [3]>& gradient, const View<double* [9]>& atom_virial);
 

@@ -14,10 +14,10 @@ struct Activation {
   double slope = 0.0, offset = 0.0;
 
   /// "tanh", "relu", "relu6", "gelu", "gelu_tf", "softplus", "sigmoid", "silu", "silut[:threshold]", "linear", "none";
-  /// any case. InputError (listing these) for another name.
+  /// case-insensitive. InputError (listing these) for another name.
   static Activation from_name(const std::string& name);
   std::string name() const;
-  /// False where the second derivative jumps, so that no table converges at its order.
+  /// False if the second derivative is discontinuous, so that no table converges at its order.
   bool smooth() const { return kind != Kind::relu && kind != Kind::relu6 && kind != Kind::silut; }
 };
 
@@ -37,7 +37,7 @@ CAMBIUM_FN Jet<T> silu(T x) {
   const T s = logistic(x), d = s * (T(1) - s);
   return {x * s, s + x * d, d * (T(2) + x * (T(1) - T(2) * s))};
 }
-/// Hendrycks and Gimpel's tanh form, which is what both names `gelu` and `gelu_tf` stand for.
+/// Hendrycks and Gimpel's tanh approximation, denoted by both names `gelu` and `gelu_tf`.
 template <class T>
 CAMBIUM_FN Jet<T> gelu(T x) {
   const T a = T(0.79788456080286535588), b = T(0.044715);

@@ -52,7 +52,7 @@ std::vector<int> inputs_by_network(const PairList<T>& list) {
   return out;
 }
 
-/// Where a network's inputs lie, and where those of a table are found.
+/// Storage of the networks' inputs, or the tables to look up.
 template <class T>
 struct AnglePlacement {
   bool tables = false;
@@ -62,7 +62,7 @@ struct AnglePlacement {
   View<T*> input;
 };
 
-/// Writes what describes the angles (p, q) of one pair p.
+/// Writes the data of the angles (p, q) of one pair p.
 template <class T>
 struct FillAngles {
   Pairs<T> pairs;
@@ -77,7 +77,7 @@ struct FillAngles {
       int interval;
       double t, inverse;
       grid.locate(static_cast<double>(x), interval, t, inverse);
-      const bool below = static_cast<double>(x) < grid.lower;  // close encounters: the network's value stays there
+      const bool below = static_cast<double>(x) < grid.lower;  // close encounters: constant continuation of the network
       angles.slot(k, 0) = interval;
       angles.slot(k, 1) = 0;
       angles.point(k, 0) = below ? T(0) : static_cast<T>(t);
@@ -85,7 +85,7 @@ struct FillAngles {
       return;
     }
     const int net = a < b ? a + b * ntypes : b + a * ntypes;
-    // Angles come in any order; each has a place of its own, so results do not depend on it.
+    // The order of the angles is arbitrary; each has its own storage, so results do not depend on it.
     const int own = Kokkos::atomic_fetch_add(&where.next(net), 1), base = where.block(2 * net);
     where.input(own) = x;
     angles.slot(k, 0) = base + own;  // a network writes its values from 2 * base, then its derivatives

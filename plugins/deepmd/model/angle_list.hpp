@@ -4,8 +4,8 @@
 
 namespace cambium::deepmd {
 
-/// Pairs (p, q), p <= q, of the neighbours of each atom of a chunk, as kernels see them. Those of atom a are
-/// first(a) <= k < first(a + 1), in the order (0, 0), (0, 1), ... (1, 1), ... of its neighbours.
+/// Pairs (p, q), p <= q, of the neighbours of each atom of a chunk, as passed to kernels. Those of atom a are first(a)
+/// <= k < first(a + 1), in the order (0, 0), (0, 1), ... (1, 1), ... of its neighbours.
 template <class T>
 struct Angles {
   View<int*> first;     ///< atoms + 1 values
@@ -14,7 +14,7 @@ struct Angles {
   View<T* [2]> point;   ///< as in Pairs
   View<int* [2]> slot;  ///< as in Pairs
 
-  /// Place of (p, q), p <= q < n, among the angles of an atom with n neighbours.
+  /// Index of (p, q), p <= q < n, among the angles of an atom with n neighbours.
   CAMBIUM_FN static int place(int p, int q, int n) { return p * n - p * (p - 1) / 2 + q - p; }
 };
 
@@ -34,12 +34,11 @@ struct AngleList : Angles<T> {
 };
 
 /// d(atom, c) = sum over an atom's angles of weight product G_c(product): the descriptor se_e3 (DeePMD-kit's
-/// documentation, "Descriptor se_e3"). Where a neighbour crosses the cut-off its products go to zero, so empty slots
-/// add nothing.
+/// documentation, "Descriptor se_e3"). At the cut-off the products of a neighbour vanish, so empty slots add nothing.
 template <class T, class Rows>
 void contract_angles(int atoms, const Angles<T>& angles, const Rows& rows, int channels, const Matrix<T>& d);
 
-/// force(p, :) = dE_i/dr_j of every pair p = (i, j), eV/Å, from dE/dD. `along` has room for one number an angle.
+/// force(p, :) = dE_i/dr_j of every pair p = (i, j), eV/Å, from dE/dD. `along` has room for one value per angle.
 template <class T, class Rows>
 void angle_gradients(const PairList<T>& pairs, const Angles<T>& angles, const Rows& rows, int channels,
                      const NeighborKinds& kinds, const Matrix<T>& dd, const View<double*>& along,

@@ -13,7 +13,7 @@ namespace {
 
 constexpr double logit_shift = 20.0;  // DeePMD-kit's attnw_shift
 
-/// A value and its change.
+/// A value and its tangent (dual number).
 template <class T>
 struct Dual {
   T v = T(0), d = T(0);
@@ -65,12 +65,12 @@ void set(Planes<T, planes>& m, std::size_t k, Scalar<T, planes> x) {
   }
 }
 
-/// Where a matrix lies in a row-major array.
+/// Location of a matrix in a row-major array.
 struct Part {
   int offset = 0, stride = 0;
 };
 
-/// c += scale op(a) op(b) of matrices in planes; a change is that of the product.
+/// c += scale op(a) op(b) of matrices in planes; the second plane gets the tangent of the product.
 template <class T, int planes>
 void multiply(bool ta, bool tb, int m, int n, int k, T scale, const Planes<T, planes>& a, Part pa,
               const Planes<T, planes>& b, Part pb, Planes<T, planes>& c, Part pc) {
@@ -85,14 +85,14 @@ void multiply(bool ta, bool tb, int m, int n, int k, T scale, const Planes<T, pl
   }
 }
 
-/// c += a op(w), w without change.
+/// c += a op(w), with w constant.
 template <class T, int planes>
 void multiply(bool tw, int m, int n, int k, const Planes<T, planes>& a, const std::vector<T>& w, Planes<T, planes>& c) {
   for (int p = 0; p < planes; ++p)
     host_gemm<T>(false, tw, m, n, k, T(1), a.plane[p].data(), k, w.data(), tw ? k : n, T(1), c.plane[p].data(), n);
 }
 
-/// The change of x^T y, and of the sum of y's rows: the gradient of a layer's weights.
+/// Tangent of x^T y, and of the sum of y's rows: the gradient of a layer's weights.
 template <class T, int planes>
 void add_gradient(int rows, int in, int out, const Planes<T, planes>& x, const Planes<T, planes>& y, std::vector<T>& w,
                   std::vector<T>& b) {
@@ -198,7 +198,7 @@ void AttendedAtom<T, planes>::resize(int neighbours) {
   g.resize(n * static_cast<std::size_t>(width_));
 }
 
-/// Queries, keys and values, each of length 1 where that is asked for.
+/// Computes queries, keys and values, each normalised to length 1 if requested.
 template <class T, int planes>
 void AttendedAtom<T, planes>::project(Layer& layer, const AttentionWeights<T>& w) {
   const int columns = 3 * shape_.attn;
@@ -340,7 +340,8 @@ auto AttendedAtom<T, planes>::combine_adjoint(const Layer& layer, const Attentio
   return out;
 }
 
-/// From the weighted values to queries, keys and values; with one plane, to switches and directions, too.
+/// Backpropagates from the weighted values to queries, keys and values; with one plane, also to switches and
+/// directions.
 template <class T, int planes>
 void AttendedAtom<T, planes>::weigh_adjoint(const Layer& layer, const Matrix& mixed_bar, Matrix& qkv_bar) {
   using S = Scalar<T, planes>;

@@ -7,7 +7,7 @@
 
 namespace cambium::deepmd {
 
-/// Values and, with two planes, their changes along a direction in which the atoms move.
+/// Values and, with two planes, their tangents along a displacement of the atoms.
 template <class T, int planes>
 struct Planes {
   std::array<std::vector<T>, planes> plane;
@@ -16,8 +16,8 @@ struct Planes {
   }
 };
 
-/// What attention sees of a neighbour at distance d from its centre, and the way back. c is the normalised environment
-/// row, s the switch w(r), u the direction of the last three numbers of c.
+/// Inputs of the attention from a neighbour at distance d from its centre, and the gradient back to d. c is the
+/// normalised environment row, s the switch w(r), u the direction of the last three components of c.
 struct NeighbourGeometry {
   CutOff cutoff;
   std::array<double, 4> inverse_deviation;
@@ -28,13 +28,13 @@ struct NeighbourGeometry {
     std::array<double, 3> u;
   };
   Seen seen(const double d[3]) const;
-  /// Change when d changes by `move`.
+  /// Tangent when d changes by `move`.
   Seen change(const double d[3], const double move[3]) const;
   /// Gradient with respect to d from the adjoints.
   std::array<double, 3> gradient(const double d[3], const Seen& bar) const;
 };
 
-/// Weights of an attention layer, matrices row-major, and room for the gradient of them.
+/// Weights of an attention layer, matrices row-major, or storage for their gradient.
 template <class T>
 struct AttentionWeights {
   std::vector<T> project, project_bias;  ///< width x 3 attn
@@ -45,17 +45,18 @@ struct AttentionWeights {
   static std::vector<AttentionWeights> of(const AttentionLayers& layers);
 };
 
-/// The descriptor se_atten of one atom from its neighbours' embeddings: attention layers and the product with the
+/// Descriptor se_atten of one atom from its neighbours' embeddings: attention layers and the product with the
 /// environment matrix (DeePMD-kit's documentation, "Descriptor se_atten"; GatedAttentionLayer of its dpmodel). With two
-/// planes values and changes are carried together, and the adjoint of the change gives the weights' gradient of both.
+/// planes values and tangents are propagated together, and the adjoint of the tangent gives the weights' gradient of
+/// both.
 ///
-/// DeePMD-kit fills the neighbours up to `slots` rows with switch 0. They have one effect: each adds exp(-20) to the
-/// sum by which a softmax is divided. Here their number, which may be negative, enters that sum, so that energies do
-/// not jump where a neighbour crosses the cut-off. In host memory.
+/// DeePMD-kit pads the neighbours to `slots` rows with switch 0. Their only effect: each adds exp(-20) to the
+/// denominator of a softmax. Here their number, which may be negative, enters that sum, so that energies stay
+/// continuous when a neighbour crosses the cut-off. In host memory.
 template <class T, int planes>
 class AttendedAtom {
  public:
-  /// `layers` must outlive it.
+  /// `layers` must outlive this object.
   AttendedAtom(const AttentionLayers& layers, int width, int axis, int slots);
 
   void resize(int neighbours);
@@ -64,7 +65,7 @@ class AttendedAtom {
   void forward(const std::vector<AttentionWeights<T>>& weights);
   /// Writes the last plane of the descriptor; rows of D are channels, or with `by_axis` the axis.
   void descriptor(bool by_axis, T* d) const;
-  /// From the adjoint of the descriptor's planes to those of the neighbours: g_bar, and with one plane c_bar, s_bar and
+  /// Backpropagates from the descriptor's planes to those of the neighbours: g_bar, and with one plane c_bar, s_bar and
   /// u_bar. With two, adds the weights' gradient to `gradients`.
   void backward(const std::vector<AttentionWeights<T>>& weights, bool by_axis, std::array<const T*, planes> d_bar,
                 std::vector<AttentionWeights<T>>* gradients);
@@ -72,9 +73,9 @@ class AttendedAtom {
 
  private:
   using Matrix = Planes<T, planes>;
-  /// What backward() needs of a layer.
+  /// Intermediate values of a layer that backward() needs.
   struct Layer {
-    Matrix x, qkv, inverse_length;  ///< input; queries, keys and values in a row; of each of them
+    Matrix x, qkv, inverse_length;  ///< input; queries, keys and values in a row; of each of these three
     Matrix products, softmax, weights;
     Matrix mixed, normal, inverse_deviation;  ///< weighted values; normalised output
   };

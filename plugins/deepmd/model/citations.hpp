@@ -6,9 +6,9 @@
 
 namespace cambium::deepmd {
 
-/// Works that every Deep Potential rests on, trained or run.
+/// Publications to cite for every Deep Potential, in training or inference.
 std::vector<Citation> model_citations();
-/// With those of its descriptors.
+/// Adds those of the model's descriptors.
 std::vector<Citation> model_citations(const DeepPotentialModel& model);
 
 }  // namespace cambium::deepmd

@@ -119,7 +119,7 @@ KOKKOS_INLINE_FUNCTION void finish_pairs(const Pairs<T>& pairs, int first, int n
   }
 }
 
-/// Gradients of the rows of `pair_block` pairs of one atom, 4 numbers each.
+/// Gradients of the rows of `pair_block` pairs of one atom, 4 values each.
 template <class T, class Rows>
 KOKKOS_INLINE_FUNCTION void block_gradients(const Pairs<T>& pairs, const Rows& rows, int first, int packs_of_row,
                                             int components, const T* adjoint, const View<double**>& inverse,
@@ -149,7 +149,7 @@ KOKKOS_INLINE_FUNCTION void block_gradients(const Pairs<T>& pairs, const Rows& r
   for (int b = 0; b < block; ++b) row_gradient(pairs, first + b, inverse, sum(network[b]), row[b], out + 4 * b);
 }
 
-/// Four-component descriptor rows on a device: a thread for each channel, so that neighbouring ones write side by side.
+/// Four-component descriptor rows on a device: a thread for each channel, so that writes are coalesced.
 template <class T>
 void spread_descriptor(int atoms, const Matrix<T>& a, const DescriptorShape& shape, const Matrix<T>& d) {
   const int m = shape.channels, axis = shape.axis;
@@ -197,8 +197,8 @@ void make_descriptor(int atoms, const Matrix<T>& a, const DescriptorShape& shape
     return;
   }
   if constexpr (!device_is_host) return spread_descriptor(atoms, a, shape, d);
-  // A whole pack is stored for channels below q, too: what that spoils, the end of the rows before, is written later,
-  // because packs come in rising and rows in falling order.
+  // A full pack is stored even for channels below q, which overwrites the end of the preceding rows. These are written
+  // later, because packs are processed in ascending and rows in descending order.
   Kokkos::parallel_for(
       "deep_potential: descriptor", Range(0, atoms), KOKKOS_LAMBDA(const int atom) {
         const T* const own = &a(atom, 0);

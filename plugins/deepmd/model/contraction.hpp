@@ -5,20 +5,20 @@
 
 namespace cambium::deepmd {
 
-/// The sizes of a descriptor that the kernels need. A row of `components` x padded channels is stored in packs:
+/// Sizes of a descriptor for the kernels. A row of `components` x padded channels is stored in packs:
 /// [pack][component][lane].
 struct DescriptorShape {
   int channels = 0, axis = 0, components = 4;
   double scale = 1.0;  ///< 1 / sum of sel, and 1 / 5 for the radial descriptor
 
-  /// D[n][m] = D[m][n] for m, n < axis: only m >= n is kept, in column base(n) + m, which spares the first fitting
-  /// layer its redundant columns.
+  /// D[n][m] = D[m][n] for m, n < axis: only m >= n is kept, in column base(n) + m, which saves the first fitting layer
+  /// the redundant columns.
   KOKKOS_INLINE_FUNCTION int base(int n) const { return n * channels - n * (n + 1) / 2; }
   int columns() const { return components == 1 ? channels : base(axis) + axis; }
   int file_columns() const { return components == 1 ? channels : channels * axis; }
 };
 
-/// Where channel `c` and component `k` lie in a row that is stored in packs: [pack][component][lane].
+/// Offset of channel `c` and component `k` in a row stored in packs: [pack][component][lane].
 template <class T>
 CAMBIUM_FN int place_in_packs(int c, int k, int components) {
   return (c / lanes<T> * components + k) * lanes<T> + c % lanes<T>;
@@ -39,14 +39,14 @@ template <class T>
 void descriptor_adjoint(int atoms, const Matrix<T>& a, const Matrix<T>& dd, const DescriptorShape& shape,
                         const Matrix<T>& da);
 
-/// D as model files have it, D[m][n] in column m axis + n, for fitting networks that add their input to their output;
-/// and the adjoint of the columns kept from the adjoint of that.
+/// D in the layout of model files, D[m][n] in column m axis + n, for fitting networks with a residual connection to
+/// their input; and the adjoint of the columns kept from the adjoint of that layout.
 template <class T>
 void expand_descriptor(int atoms, const DescriptorShape& shape, const Matrix<T>& d, const Matrix<T>& whole);
 template <class T>
 void fold_adjoint(int atoms, const DescriptorShape& shape, const Matrix<T>& whole, const Matrix<T>& dd);
 
-/// The first columns of one matrix into another.
+/// Copies the first columns of one matrix into another.
 template <class T>
 void copy_columns(int atoms, int columns, const Matrix<T>& from, const Matrix<T>& to);
 

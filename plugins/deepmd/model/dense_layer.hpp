@@ -10,12 +10,12 @@
 
 namespace cambium::deepmd {
 
-/// Rows of numbers in the memory of the kernels, each row padded to whole packs with zeros.
+/// Matrix in kernel-accessible memory, each row padded to full packs with zeros.
 template <class T>
 using Matrix = View<T**>;
 
-/// Grows `matrix` to at least rows x padded(columns); one spare row lets packs overhang the last. The row length in
-/// use is extent(1), which an earlier, wider use may have made longer than asked for.
+/// Grows `matrix` to at least rows x padded(columns); one spare row allows packs to overrun the last one. The row
+/// stride is extent(1), which an earlier call may have made longer than requested.
 template <class T>
 void reserve(Matrix<T>& matrix, const std::string& label, int rows, int columns) {
   const std::size_t height = std::max(matrix.extent(0), static_cast<std::size_t>(rows) + 1);
@@ -25,26 +25,25 @@ void reserve(Matrix<T>& matrix, const std::string& label, int rows, int columns)
   matrix = Matrix<T>(label, height, width);
 }
 
-/// A matrix of few bits that is multiplied by tables: out x in, and its signs by columns.
+/// A low-bit matrix multiplied by table look-up: out x in, and its signs by columns.
 struct TableProducts {
   lowp::BinaryCodedMatrix w, by_columns;
   std::size_t bytes() const { return static_cast<std::size_t>(w.bytes() + by_columns.bytes()); }
 };
 
-/// A layer's numbers where the kernels read them.
+/// Weights of a layer in kernel-accessible memory.
 template <class T>
 struct DenseLayer {
   int in = 0, out = 0, copies = 0;
   Activation activation;
   PackedMatrix<T> w;                    ///< in x out
-  PackedMatrix<T> w_t;                  ///< its transpose, for the layers of networks that go backward
+  PackedMatrix<T> w_t;                  ///< its transpose, for networks with a backward pass
   View<T*> row;                         ///< in == 1: the weights, padded with zeros
-  View<T*> b, scale;                    ///< padded with zeros: bias, and idt (ones without)
-  std::optional<TableProducts> tables;  ///< in the place of w and w_t; host memory
+  View<T*> b, scale;                    ///< padded with zeros: bias, and idt (ones if absent)
+  std::optional<TableProducts> tables;  ///< instead of w and w_t; host memory
 
   DenseLayer() = default;
-  /// A matrix `coded` of layer.out rows replaces the layer's own where it is not empty; only float32 layers on a host
-  /// take one.
+  /// If not empty, the matrix `coded` of layer.out rows replaces the layer's own; only for float32 layers on a host.
   explicit DenseLayer(const Layer& layer, bool backward = false, const lowp::BinaryCodedMatrix& coded = {});
   std::size_t bytes() const {
     return w.bytes() + w_t.bytes() + (row.size() + b.size() + scale.size()) * sizeof(T) +

@@ -4,7 +4,7 @@ namespace cambium::deepmd {
 
 namespace {
 
-/// The layer from one number to a row.
+/// First layer, with a scalar input.
 template <class T>
 void first_layer(int count, const DenseLayer<T>& layer, const View<T*>& x, int first_x, const Matrix<T>& out,
                  int first) {

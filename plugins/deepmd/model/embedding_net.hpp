@@ -5,8 +5,8 @@
 
 namespace cambium::deepmd {
 
-/// A network of one number, evaluated for many numbers at once together with its derivative: the derivative's chain
-/// rule runs beside the values through the same matrix products.
+/// A network with one scalar input, evaluated for a batch of inputs together with its derivative: the chain rule for
+/// the derivative uses the same matrix products as the values.
 template <class T>
 class EmbeddingNet {
  public:

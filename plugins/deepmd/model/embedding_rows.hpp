@@ -3,9 +3,9 @@
 
 namespace cambium::deepmd {
 
-/// Neighbouring channels that one thread of a device works on together: 16 bytes of them, which one instruction loads.
-/// The threads of a pair then ask for a quarter (float) or half (double) of the times, and what they need of the pair
-/// itself serves as many channels.
+/// Consecutive channels that one device thread processes together: 16 bytes, loaded by one instruction. The threads of
+/// a pair then issue a quarter (float) or half (double) of the loads, and the data of the pair itself are reused for as
+/// many channels.
 template <class T>
 struct alignas(16) ChannelGroup {
   static constexpr int width = 16 / static_cast<int>(sizeof(T));
@@ -15,7 +15,7 @@ struct alignas(16) ChannelGroup {
   CAMBIUM_FN explicit ChannelGroup(T x) {
     for (T& value : v) value = x;
   }
-  /// `p` lies on a boundary of 16 bytes.
+  /// `p` must be aligned to 16 bytes.
   CAMBIUM_FN static ChannelGroup load(const T* p) { return *reinterpret_cast<const ChannelGroup*>(p); }
   CAMBIUM_FN friend ChannelGroup operator+(ChannelGroup a, const ChannelGroup& b) { return a += b; }
   CAMBIUM_FN friend ChannelGroup operator*(ChannelGroup a, const ChannelGroup& b) {
@@ -33,10 +33,10 @@ struct alignas(16) ChannelGroup {
   }
 };
 
-/// Where a kernel finds G(x) and G'(x) of a pair, one pack of channels at a time: two ways with one interface.
-/// Channels are the packs, or groups of them, in which a team on a device reads.
+/// Accessors of G(x) and G'(x) of a pair for kernels, one pack of channels at a time: two types with one interface.
+/// Channels is the type, pack or group of packs, in which a device team reads channels.
 
-/// From the rows that the embedding networks have written: slot = (row of values, row of derivatives).
+/// Reads the rows written by the embedding networks: slot = (row of values, row of derivatives).
 template <class T>
 struct NetworkRows {
   const T* rows = nullptr;
@@ -52,8 +52,8 @@ struct NetworkRows {
   }
 };
 
-/// Where the coefficients of a pack of channels lie within an interval of `stride` numbers: those of one pack together
-/// on the host, those of one power on a device, so that neighbouring threads read neighbouring numbers.
+/// Strides of the coefficients within an interval of `stride` values: contiguous by pack on the host, by power on a
+/// device, so that adjacent threads read adjacent values.
 template <class T>
 struct TablePlaces {
   int between_packs, between_powers;
@@ -62,8 +62,8 @@ struct TablePlaces {
         between_powers(device_is_host ? lanes<T> : stride / 6) {}
 };
 
-/// From the quintic table: slot[0] is the interval, t the place within it; the slope is per interval. C is a pack of
-/// channels or a group of them, `item` which one.
+/// Evaluates the quintic table: slot[0] is the interval, t the position within it; the slope is per interval. C is a
+/// pack or a group of channels, `item` its index.
 template <class T>
 struct TableRows {
   const T* coefficients = nullptr;

@@ -48,7 +48,7 @@ struct CutOff {
     for (int k = 0; k < 3; ++k) out[k + 1] = t * d[k];
   }
 
-  /// Gradient with respect to r_j of sum_k c_k row_k, of as many pairs as P has lanes.
+  /// Gradient with respect to r_j of sum_k c_k row_k, for as many pairs as P has lanes.
   template <class P>
   KOKKOS_INLINE_FUNCTION void gradient(const P d[3], P r, const P c[4], P g[3]) const {
     P w, dw;

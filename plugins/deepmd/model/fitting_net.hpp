@@ -6,10 +6,10 @@
 
 namespace cambium::deepmd {
 
-/// Rows that the fitting networks of all types work in, so that they share one allocation.
+/// Work arrays shared by the fitting networks of all types.
 template <class T>
 struct FittingWorkspace {
-  std::vector<Matrix<T>> value, slope;  ///< by hidden layer: output; derivative by the layer's own sum
+  std::vector<Matrix<T>> value, slope;  ///< by hidden layer: output; derivative with respect to the layer's linear part
   Matrix<T> adjoint[2], scaled;
   std::size_t bytes() const;
 };
@@ -18,12 +18,12 @@ struct FittingWorkspace {
 template <class T>
 class FittingNet {
  public:
-  /// `coded`: matrices of few bits that are multiplied by tables, by layer, with no rows where there is none; or none
-  /// at all.
+  /// `coded`: low-bit matrices for products by table look-up, by layer, with no rows for ordinary layers; or none at
+  /// all.
   explicit FittingNet(const Network& net, std::span<const lowp::BinaryCodedMatrix> coded = {});
 
   /// energy(a) = net(x(a, :)), gradient(a, :) = d energy(a) / d x(a, :) for rows a < rows. Rows are in() wide;
-  /// `gradient` may be `x`.
+  /// `gradient` may alias `x`.
   void evaluate(int rows, const Matrix<T>& x, FittingWorkspace<T>& work, const View<double*>& energy,
                 const Matrix<T>& gradient) const;
   int in() const { return in_; }
@@ -37,7 +37,7 @@ class FittingNet {
 
   int in_ = 0;
   std::vector<DenseLayer<T>> hidden_;
-  View<T*> last_w_;  ///< of the linear layer to one number
+  View<T*> last_w_;  ///< of the last linear layer, with one output
   double last_b_ = 0.0;
 };
 

@@ -18,7 +18,7 @@ struct GroupContraction {
 
   KOKKOS_INLINE_FUNCTION int groups() const { return (channels + Channels::width - 1) / Channels::width; }
 
-  /// The part that empty slots have in channel c and component k of an atom.
+  /// Contribution of the empty slots to channel c and component k of an atom.
   KOKKOS_INLINE_FUNCTION T empty_part(int atom, int place) const {
     T out = T(0);
     for (int t = 0; t < static_cast<int>(slots.extent(0)); ++t)

@@ -4,7 +4,7 @@
 
 namespace cambium::deepmd {
 
-/// A view of at least n rows, with room for a quarter more where it had too few; what was in it is lost.
+/// Returns a view of at least n rows, with a quarter more if it had to be reallocated; its contents are lost then.
 template <class V>
 void grow(V& view, const std::string& label, std::size_t n) {
   if (view.extent(0) >= n) return;

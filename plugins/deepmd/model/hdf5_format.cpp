@@ -1,5 +1,5 @@
-// The `.dp` form: an HDF5 file with one root attribute `json` (the tree) and one dataset per array; inside an
-// "@variables" map every text is the name of such a dataset.
+// The `.dp` format: an HDF5 file with one root attribute `json` (the tree) and one dataset per array; inside an
+// "@variables" map every string is the name of such a dataset.
 #include <fmt/format.h>
 
 #include "core/base/error.hpp"
@@ -51,7 +51,7 @@ void store_array(io::File& file, const std::string& name, const Array& array) {
   }
 }
 
-/// Writes every array in the order of the tree and leaves its name in its place.
+/// Writes every array in the order of the tree and replaces it by its dataset name.
 void store_variables(io::File& file, Json& node, const ModelTree& tree, int& counter) {
   if (node.is_object() && node.contains("@array")) {
     const std::string name = fmt::format("/variable_{:04d}", counter++);

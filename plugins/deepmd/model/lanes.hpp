@@ -3,13 +3,13 @@
 
 namespace cambium::deepmd {
 
-/// Channels that one work item handles: a register on the host, one number on a device.
+/// Channels that one work item processes: a register on the host, one value on a device.
 template <class T>
 constexpr int lanes = width_of<ExecSpace, T>;
 template <class T>
 using Lane = Pack<T, lanes<T>>;
 
-/// Length of a row of `n` numbers that is read and written in whole packs.
+/// Length of a row of `n` values, padded to full packs.
 template <class T>
 constexpr int padded(int n) {
   return (n + lanes<T> - 1) / lanes<T> * lanes<T>;
@@ -19,7 +19,7 @@ constexpr int packs(int n) {
   return (n + lanes<T> - 1) / lanes<T>;
 }
 
-/// The first `count` numbers of a pack (all of them where count >= the pack's width).
+/// Stores the first `count` values of a pack (all of them if count >= the pack's width).
 template <class T>
 CAMBIUM_FN void store_some(Lane<T> x, T* out, int count) {
   if (count >= lanes<T>)

@@ -59,7 +59,7 @@ namespace {
 
 using Descriptor = DeepPotentialModel::Descriptor;
 
-constexpr int most_parameters = 1'000'000, most_of_one_type = 1'000'000;  // more is a damaged file
+constexpr int most_parameters = 1'000'000, most_of_one_type = 1'000'000;  // larger values mean a damaged file
 
 Descriptor descriptor_kind(const TreeCursor& node) {
   const std::string type = node.at("type").text();
@@ -158,7 +158,7 @@ std::vector<char> excluded_types(const TreeCursor& node, const std::string& key,
   return out;
 }
 
-/// davg and dstd are stored per slot, but all slots of one neighbour type hold the same four numbers.
+/// davg and dstd are stored per slot, but all slots of one neighbour type hold the same four values.
 std::vector<std::array<double, 4>> slot_statistics(const TreeCursor& node, const DeepPotentialModel& m) {
   const Array& array = node.array();
   const int nt = m.ntypes(), slots = m.neighbours(), width = m.components();
@@ -179,7 +179,7 @@ std::vector<std::array<double, 4>> slot_statistics(const TreeCursor& node, const
   return out;
 }
 
-/// One part of a stored table: rows of [channel][power of x - x0], the intervals `width` wide.
+/// One part of a stored table: rows of [channel][power of x - x0], in intervals of size `width`.
 TablePart table_part(const Array& rows, std::int64_t first, std::int64_t count, double from, double width,
                      int channels) {
   TablePart part{from, width, static_cast<int>(count), channels, {}, 0.0, 0.0};
@@ -215,8 +215,8 @@ std::vector<NetworkTable> read_tables(const TreeCursor& node, const DeepPotentia
   return out;
 }
 
-/// A descriptor's exclude_types zero the normalised rows of real neighbours but not of empty slots. That equals not
-/// seeing the neighbours only where an empty slot contributes as an excluded one does: davg = 0.
+/// A descriptor's exclude_types zero the normalised rows of real neighbours but not of empty slots. This equals
+/// ignoring the neighbours only if an empty slot contributes the same as an excluded one: davg = 0.
 void read_excluded_descriptor_pairs(const TreeCursor& node, DeepPotentialModel& m) {
   const std::vector<char> pairs = excluded_pairs(node, "exclude_types", m.ntypes());
   for (std::size_t k = 0; k < pairs.size(); ++k) {
@@ -293,7 +293,7 @@ void read_descriptor(const TreeCursor& node, DeepPotentialModel& m) {
     m.tables = read_tables(node.at("compress"), m);
 }
 
-/// The descriptors of a hybrid; what the model says of them together is the most of any.
+/// Reads the descriptors of a hybrid; its common values are the maxima over them.
 void read_parts(const TreeCursor& node, DeepPotentialModel& m) {
   const TreeCursor list = node.at("list");
   if (list.size() == 0) list.complain("is empty");

@@ -31,7 +31,7 @@ Json ModelTree::add(Array array) {
 
 namespace {
 
-/// Formats that need the back end that wrote them, and what they are.
+/// Formats that only the back end that wrote them can read, and their descriptions.
 const std::map<std::string, std::string> foreign_formats = {{".pb", "a TensorFlow graph"},
                                                             {".pbtxt", "a TensorFlow graph"},
                                                             {".pth", "a TorchScript program"},
@@ -172,7 +172,7 @@ std::vector<int> TreeCursor::integers() const {
 const Array& TreeCursor::array() const {
   if (!node_->is_object() || !node_->contains("@array"))
     complain(fmt::format("expected an array, found {}", node_->dump().substr(0, 60)));
-  const Json& number = node_->at("@array");  // put there by us, unless the file brings such a key of its own
+  const Json& number = node_->at("@array");  // inserted by us, unless the file has such a key of its own
   if (!number.is_number_unsigned() || number.get<std::size_t>() >= tree_->arrays.size())
     complain(fmt::format("expected an array, found {}", node_->dump().substr(0, 60)));
   return tree_->arrays[number.get<std::size_t>()];

@@ -10,8 +10,8 @@ class File;
 
 namespace cambium::deepmd {
 
-/// An array of a model file. Values are held as double whatever the file stores; `dtype` is the file's own name for the
-/// type ("float64", "float32", ...) and is what a writer stores again.
+/// An array of a model file. Values are held as double regardless of the file's type; `dtype` is the file's own name of
+/// the type ("float64", "float32", ...), which is used when it is written again.
 struct Array {
   std::string dtype = "float64";
   std::vector<std::int64_t> shape;
@@ -20,9 +20,9 @@ struct Array {
   std::int64_t elements() const;
 };
 
-/// A model file without its file format: nested maps and lists, in which an array is the leaf {"@array": k}, k being
-/// its place in `arrays`. Both formats of DeePMD-kit's backend-free models (`.dp`, `.yaml`) read into this and write
-/// from it.
+/// Contents of a model file, independent of the file format: nested maps and lists, in which an array is the leaf
+/// {"@array": k}, with its index k in `arrays`. Both formats of DeePMD-kit's backend-free models (`.dp`, `.yaml`) are
+/// read into and written from it.
 struct ModelTree {
   nlohmann::ordered_json root;
   std::vector<Array> arrays;
@@ -31,7 +31,8 @@ struct ModelTree {
 };
 
 /// Reads a `.dp` or `.hlo` (HDF5) or a `.yaml`/`.yml` file. InputError for a file that is missing, damaged, not a
-/// model, or of a format that only one of DeePMD-kit's back ends can read (the text is the command that converts it).
+/// model, or in a format that only one of DeePMD-kit's back ends can read (the message gives the command that converts
+/// it).
 ModelTree load_model_tree(const std::string& path);
 /// Writes the format named by the suffix, `.dp` or `.yaml`; the file appears complete or not at all.
 void save_model_tree(const ModelTree& tree, const std::string& path);
@@ -43,7 +44,7 @@ std::string yaml_text(const ModelTree& tree);
 void fill_dp(const ModelTree& tree, io::File& file);
 }  // namespace detail
 
-/// A place in a tree that knows its own path, so that every complaint names file and key.
+/// A node in a tree that knows its own path, so that every error names file and key.
 class TreeCursor {
  public:
   TreeCursor(const ModelTree& tree, std::string file) : tree_(&tree), node_(&tree.root), file_(std::move(file)) {}

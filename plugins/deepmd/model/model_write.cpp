@@ -12,7 +12,7 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-/// Collects the arrays while the tree is put together.
+/// Collects the arrays while the tree is built.
 class TreeWriter {
  public:
   TreeWriter(const DeepPotentialModel& model, ModelTree& tree) : m_(model), tree_(tree) {}
@@ -136,7 +136,7 @@ class TreeWriter {
     return array({nt, d.neighbours(), width}, values);
   }
 
-  /// Rows of [channel][power of x - x0]; see read_tables() for the numbers that describe them.
+  /// Rows of [channel][power of x - x0]; see read_tables() for the values that describe them.
   Json tables(const DeepPotentialModel& d) {
     Json data = Json::array(), infos = Json::array();
     for (const NetworkTable& table : d.tables) {
@@ -183,7 +183,7 @@ class TreeWriter {
 
   static Json temperature(const AttentionLayers& a) { return a.temperature ? Json(*a.temperature) : Json(); }
 
-  /// The keys that DeePMD-kit's classes of attention, of one of its layers, and of what multiplies have in common.
+  /// Keys common to DeePMD-kit's classes of attention, of an attention layer, and of its gated part.
   Json attention_keys(const DeepPotentialModel& d) const {
     const AttentionLayers& a = d.attention;
     return Json{{"nnei", d.neighbours()},   {"embed_dim", d.width()},

@@ -13,8 +13,8 @@ CAMBIUM_FN int number_of(M truths) {
   return count(truths);
 }
 
-/// Entries of the Verlet list between a row that is worked on and one that is asked for: of large systems the positions
-/// lie in the last cache, and the order of neighbours is none that hardware foresees.
+/// Prefetch distance in entries of the Verlet list: in large systems the positions reside in the last-level cache, and
+/// hardware cannot predict the order of neighbours.
 constexpr int pairs_ahead = 4 * lanes<double>;
 
 CAMBIUM_FN void prefetch_rows(const double* x, const int* j, const int* end) {
@@ -23,7 +23,7 @@ CAMBIUM_FN void prefetch_rows(const double* x, const int* j, const int* end) {
 #endif
 }
 
-/// Finds the neighbours of each atom of a chunk: hits(a, :) are their particle rows, count(a, t) their numbers by type.
+/// Finds the neighbours of each atom of a chunk: hits(a, :) are their particle rows, count(a, t) their number by type.
 struct Search {
   const double* x;  ///< rows (x, y, z, type)
   View<std::int64_t*> offset;
@@ -45,7 +45,7 @@ struct Search {
     const int* const end = j + length(i);
     int* out = &hits(atom, 0);
     P nearest(limit);
-    for (; j < end; j += P::width) {  // rows are filled up with a particle far away
+    for (; j < end; j += P::width) {  // rows are padded with a distant particle
       if (device_is_host) prefetch_rows(x, j + pairs_ahead, end);
       const auto other = gather_rows<P>(x, j);
       const P dx = other.x - px, dy = other.y - py, dz = other.z - pz;
@@ -58,7 +58,7 @@ struct Search {
     sort_out(atom, static_cast<int>(out - &hits(atom, 0)));
   }
 
-  /// Counts the hits by type and drops those that this centre does not see.
+  /// Counts the hits by type and drops those of types hidden from this centre.
   KOKKOS_INLINE_FUNCTION void sort_out(int atom, int n) const {
     for (int t = 0; t < ntypes; ++t) count(atom, t) = 0;
     int kept = 0;
@@ -71,7 +71,7 @@ struct Search {
   }
 };
 
-/// first(a): pairs of the atoms before a, each atom's rounded up to whole blocks. Returns the total.
+/// first(a): pairs of the atoms before a, each atom's rounded up to full blocks. Returns the total.
 int scan_atoms(int atoms, const View<int**>& count, const View<int*>& first) {
   const int ntypes = static_cast<int>(count.extent(1));
   int total = 0;
@@ -128,7 +128,7 @@ KOKKOS_INLINE_FUNCTION void place(const Placement<T>& where, int atom, int type,
     point[1] = static_cast<T>(inverse);
     return;
   }
-  // On a device the pairs of an atom come in any order; each has a place of its own, so results do not depend on it.
+  // On a device the order of an atom's pairs is arbitrary; each has its own storage, so results do not depend on it.
   const int k = device_is_host ? where.start(atom, type)++ : Kokkos::atomic_fetch_add(&where.start(atom, type), 1);
   const int base = where.block(2 * type), n = where.block(2 * type + 1);
   where.input(k) = static_cast<T>(x);
@@ -138,7 +138,7 @@ KOKKOS_INLINE_FUNCTION void place(const Placement<T>& where, int atom, int type,
   point[1] = T(1);
 }
 
-/// Writes what describes the pairs of an atom: one after the other on the host, by the lanes of a warp on a device.
+/// Writes the data of the pairs of an atom: sequentially on the host, by the lanes of a warp on a device.
 template <class T>
 struct Fill {
   using Policy = Kokkos::TeamPolicy<ExecSpace>;

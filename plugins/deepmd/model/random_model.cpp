@@ -10,7 +10,7 @@ namespace cambium::deepmd {
 
 namespace {
 
-/// Normal numbers in a row, addressed by (seed, array).
+/// Sequence of normally distributed random numbers, addressed by (seed, array).
 class RandomSource {
  public:
   explicit RandomSource(std::uint64_t seed) : seed_(seed) {}

@@ -5,7 +5,7 @@
 
 namespace cambium::deepmd {
 
-/// An untrained model: what training starts from, and what speed and consistency are measured with. Defaults are
+/// An untrained model: the initial state of training, and the subject of speed and consistency tests. Defaults are
 /// DeePMD-kit's water example.
 struct RandomModel {
   std::vector<std::string> type_map = {"O", "H"};
@@ -20,7 +20,7 @@ struct RandomModel {
   int attn_layer = 0, attn = 16;
   bool attn_dotr = true, attn_normalize = true, attn_smooth = true;
   std::vector<int> fitting = {240, 240, 240};
-  int fparam = 0, aparam = 0;  ///< numbers of frame and atomic parameters
+  int fparam = 0, aparam = 0;  ///< numbers of frame and of atomic parameters
   std::string activation = "tanh";
   double mean = 0.05, radial_deviation = 0.13, angular_deviation = 0.08;  ///< of the environment rows, for all types
   double min_distance = 0.88;                                             ///< Å
@@ -28,9 +28,9 @@ struct RandomModel {
   std::vector<RandomModel> parts;  ///< of descriptor hybrid: the descriptors' keys and seeds
 };
 
-/// se_atten has a mean of zero, and one energy network serves all species if a descriptor is of this kind.
-/// Weights are normal with deviation 1/sqrt(in + out), biases standard normal (first layers) and timesteps normal
-/// around 0.1, all a function of the seed alone.
+/// se_atten has a mean of zero, and one energy network serves all species if a descriptor is of this kind. Weights are
+/// normal with deviation 1/sqrt(in + out), biases standard normal (first layers) and timesteps normal around 0.1, all a
+/// function of the seed only.
 DeepPotentialModel random_model(const RandomModel& spec);
 
 }  // namespace cambium::deepmd

@@ -3,20 +3,20 @@
 
 namespace cambium::deepmd::detail {
 
-/// Parts of a model file. All throw InputError with the path of what is wrong.
+/// Readers of parts of a model file. All throw InputError with the path of the invalid node.
 
-/// The values of `key`, which must be `expected` many; none where the key is missing.
+/// Values of `key`, whose number must be `expected`; empty if the key is missing.
 std::vector<double> optional_values(const TreeCursor& variables, const std::string& key, std::size_t expected);
 Layer read_layer(const TreeCursor& node);
 Network read_network(const TreeCursor& node);
 /// The networks of a collection, whose number must be `expected`.
 std::vector<Network> read_collection(const TreeCursor& node, std::size_t expected);
 
-/// What se_atten has in the place of an embedding network for each pair of species: the species' embeddings, the
+/// Reads what se_atten has instead of an embedding network for each pair of species: the species' embeddings, the
 /// network that takes them, and the attention layers.
 void read_type_embedding(const TreeCursor& node, DeepPotentialModel& m);
-/// Empty slots of se_atten have no species: only with a mean of zero do they contribute nothing. And all its slots have
-/// the same deviation.
+/// Requires a mean of zero and one deviation for all slots: empty slots of se_atten have no species and contribute
+/// nothing only if the mean is zero.
 void require_shared_statistics(const TreeCursor& node, const DeepPotentialModel& m);
 
 }  // namespace cambium::deepmd::detail

@@ -1,4 +1,4 @@
-// What model files hold of se_atten beside a descriptor of pairs.
+// Reading of the data that a model file has for se_atten in addition to those of a pair descriptor.
 #include <fmt/format.h>
 
 #include "plugins/deepmd/model/read_parts.hpp"
@@ -7,7 +7,7 @@ namespace cambium::deepmd::detail {
 
 namespace {
 
-/// One matrix and its bias, and no more.
+/// A single matrix with its bias.
 Network linear_network(const TreeCursor& node, int in, int out) {
   Network net;
   net.layers.push_back(read_layer(node));
@@ -58,7 +58,7 @@ AttentionLayers read_attention(const TreeCursor& node, int width) {
   return out;
 }
 
-/// The choices of se_atten that give another formula.
+/// Requires the options of se_atten whose other values would change the formula.
 void require_known_choices(const TreeCursor& node) {
   if (const std::string mode = node.text("tebd_input_mode", "concat"); mode != "concat")
     node.complain(fmt::format("tebd_input_mode '{}' is not supported; supported: concat", mode));

@@ -15,20 +15,20 @@ namespace {
 
 CutOff cutoff_of(const DeepPotentialModel& m) { return CutOff::make(m.rcut_smth, m.rcut, m.env_protection, false); }
 
-/// The switch s = w / (r + protection), which falls with r.
+/// The switch s = w / (r + protection), which decreases with r.
 double switch_at(const DeepPotentialModel& m, double r) {
   double w, dw;
   cutoff_of(m).weight(r, w, dw);
   return w / (r + m.env_protection);
 }
 
-/// Inputs that a network meets: r = rcut to r = r_min, over all centre types that use it.
+/// Range of inputs of a network: r = rcut to r = r_min, over all centre types that use it.
 struct Span {
   double lower = 1e300, upper = -1e300;
 };
 
-/// Largest input of the network of (centre, neighbour) where the neighbour is at r; se_e3: of (neighbour, neighbour),
-/// both at r in one direction from any centre.
+/// Largest input of the network of (centre, neighbour) with the neighbour at r; se_e3: of (neighbour, neighbour), both
+/// at r in one direction from any centre.
 double input_at(const DeepPotentialModel& m, int one, int other, double r) {
   const int nt = m.ntypes();
   const double s = switch_at(m, r);
@@ -58,7 +58,7 @@ std::vector<Span> input_spans(const DeepPotentialModel& m, double r_min) {
   return spans;
 }
 
-/// The distance from which on the fine parts cover every pair.
+/// Distance beyond which the fine parts cover every pair.
 double covered_from(const DeepPotentialModel& m, const std::vector<NetworkTable>& tables) {
   double r_min = 0.0;
   for (int ti = 0; ti < m.ntypes(); ++ti)

@@ -15,7 +15,7 @@ namespace cambium::deepmd {
 namespace {
 
 constexpr int coefficients = TablePart::coefficients;
-constexpr int most_intervals = 1 << 16;  ///< per part: beyond it a table is larger than what it saves
+constexpr int most_intervals = 1 << 16;  ///< per part; a larger table would cost more than it saves
 
 /// The quintic in t with the given values, slopes and curvatures (by t) at t = 0 and 1.
 void hermite(const Jet<double>& p, const Jet<double>& q, double* a) {
@@ -49,7 +49,7 @@ TablePart interpolate(const Network& net, double from, double to, int count) {
   return part;
 }
 
-/// Value and t-derivative in the arithmetic that the kernels use.
+/// Value and t-derivative in the arithmetic of the kernels.
 template <class T>
 std::pair<double, double> polynomial(const double* a, double at) {
   const T t = static_cast<T>(at);

@@ -19,23 +19,23 @@ struct TablePart {
   const double* at(int interval) const { return &a[interval * channels * coefficients]; }
 };
 
-/// The table of one embedding network: `fine` over the inputs from the cut-off to the smallest distance expected,
-/// `coarse` for close encounters beyond. Both are empty for a network that no pair uses.
+/// Table of one embedding network: `fine` for inputs from the cut-off to the smallest expected distance, `coarse`
+/// beyond it for close encounters. Both are empty for a network that no pair uses.
 struct NetworkTable {
   TablePart fine, coarse;
   bool empty() const { return fine.count == 0; }
 };
 
-/// Interpolates a network on [from, to] so finely that neither a channel nor its derivative is off by more than
-/// `tolerance` where the error is measured; InputError naming `source` when that takes too many intervals.
+/// Interpolates a network on [from, to] with intervals so small that the error of every channel and its derivative is
+/// at most `tolerance` where it is measured; InputError naming `source` when that takes too many intervals.
 TablePart tabulate(const Network& net, double from, double to, double tolerance, const std::string& source);
 
-/// Measures the errors against the network in the arithmetic of T: where a quintic Hermite interpolant errs most
+/// Measures the errors against the network in the arithmetic of T: at the error maxima of a quintic Hermite interpolant
 /// (t = 1/2 for the value, (1 -+ 1/sqrt 5)/2 for the slope), and at as many random points.
 template <class T>
 void measure(const Network& net, TablePart& part);
 
-/// One interval that continues the end of `part` as a line.
+/// One interval that extrapolates the end of `part` linearly.
 TablePart straight_end(const TablePart& part);
 
 }  // namespace cambium::deepmd

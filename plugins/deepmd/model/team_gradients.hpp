@@ -4,7 +4,7 @@
 
 namespace cambium::deepmd {
 
-/// The sums over channels from which the gradient of a pair's row comes: along the network's input, along the row.
+/// Sums over channels that give the gradient of a pair's row: along the network's input, along the row.
 template <class T>
 struct ChannelSums {
   T network = T(0), row[4] = {T(0), T(0), T(0), T(0)};
@@ -25,16 +25,16 @@ struct Kokkos::reduction_identity<cambium::deepmd::ChannelSums<T>> {
 
 namespace cambium::deepmd {
 
-/// pair_gradients() for devices: a team for each atom, four lanes of a warp for each of its pairs, which share out the
-/// channels, so that neighbouring threads read neighbouring coefficients (with all 32 lanes it took 2.2 times as long
-/// on an H100, when each took one channel at a time). The atom's adjoint lies in the team's memory, component by
-/// component, so that threads read it side by side.
+/// pair_gradients() for devices: a team for each atom, four lanes of a warp for each of its pairs. The lanes share the
+/// channels, so that adjacent threads read adjacent coefficients (32 lanes, each with one channel at a time, took 2.2
+/// times as long on an H100). The atom's adjoint is stored in team scratch memory, component by component, so that
+/// adjacent threads read adjacent values.
 template <class T, class Rows, class Channels = typename Rows::Channels>
 struct TeamGradients {
   using Policy = Kokkos::TeamPolicy<ExecSpace>;
   using Member = typename Policy::member_type;
   static constexpr int across = device_is_host ? 1 : 4, pairs_at_once = device_is_host ? 1 : 32;
-  static constexpr int batch = 64;  ///< pairs whose row gradients lie in the team's memory at once
+  static constexpr int batch = 64;  ///< pairs whose row gradients are in team scratch memory at once
 
   Pairs<T> pairs;
   Rows rows;
@@ -44,7 +44,7 @@ struct TeamGradients {
   Matrix<T> adjoint;
   View<double* [3]> force;
 
-  /// Packs or groups of channels, and the numbers of a component in the team's memory.
+  /// Number of packs or groups of channels; length() is the size of a component in team scratch memory.
   KOKKOS_INLINE_FUNCTION int items() const { return (channels + Channels::width - 1) / Channels::width; }
   KOKKOS_INLINE_FUNCTION int length() const { return items() * Channels::width; }
 
@@ -57,7 +57,7 @@ struct TeamGradients {
     return {&pairs.slot(p, 0), pairs.point(p, 0), {pairs.row(p, 0), pairs.row(p, 1), pairs.row(p, 2), pairs.row(p, 3)}};
   }
 
-  /// `d` is the adjoint in the team's memory.
+  /// `d` is the adjoint in team scratch memory.
   KOKKOS_INLINE_FUNCTION void add_channels(const Place& pair, const T* d, int item, ChannelSums<T>& out) const {
     Channels g, slope, along(T(0));
     d += item * Channels::width;

@@ -50,7 +50,7 @@ void require_separable(const DeepPotentialModel& m) {
 
 namespace {
 
-/// The layer for fixed values of its inputs from `first` on.
+/// Folds fixed values of the inputs from `first` on into the layer's bias.
 Layer with_fixed_inputs(const Layer& layer, std::size_t first, const std::vector<double>& values) {
   const auto width = static_cast<std::size_t>(layer.out);
   Layer out = layer;
@@ -60,7 +60,7 @@ Layer with_fixed_inputs(const Layer& layer, std::size_t first, const std::vector
   const auto from = out.w.begin() + static_cast<std::ptrdiff_t>(first * width);
   out.w.erase(from, from + static_cast<std::ptrdiff_t>(values.size() * width));
   out.in -= static_cast<int>(values.size());
-  out.residual = out.residual && layer.copies() > 0;  // of the new size it might copy
+  out.residual = out.residual && layer.copies() > 0;  // at the new size it might copy its input
   return out;
 }
 

@@ -5,23 +5,23 @@
 
 namespace cambium::deepmd {
 
-/// `total` neighbour slots in equal shares to `types` types: of se_atten only their sum has a meaning.
+/// Distributes `total` neighbour slots evenly over `types` types: for se_atten only their sum matters.
 std::vector<int> shared_slots(int total, int types);
 
-/// True where a descriptor takes type embeddings; one energy network then serves all species.
+/// True if a descriptor uses type embeddings; one energy network then serves all species.
 bool has_type_embedding(const DeepPotentialModel& model);
 
-/// Embedding of every species, of type_embedding.out() numbers.
+/// Embedding of every species, type_embedding.out() values each.
 std::vector<std::vector<double>> species_embeddings(const DeepPotentialModel& descriptor);
 
-/// InputError where a first layer that takes a species' embedding also adds its input to its output: such a layer has
-/// no form for one species.
+/// InputError if a first layer that takes a species' embedding also adds its input to its output: such a layer cannot
+/// be specialised to one species.
 void require_separable(const DeepPotentialModel& model);
 
-/// The same model without type embeddings. For given species the embedding of these is a constant, so se_atten's
-/// embedding network is one of a single number for each pair of species, which differ in the bias of the first layer,
-/// and so are the energy networks, one for each species. What has no type embedding is copied; a part of a
-/// hybrid has no energy network.
+/// The same model without type embeddings. For given species their embedding is a constant, so se_atten's embedding
+/// network becomes one with a scalar input for each pair of species, which differ in the bias of the first layer, and
+/// so do the energy networks, one for each species. Models without type embedding are copied; a part of a hybrid has no
+/// energy network.
 DeepPotentialModel by_species(const DeepPotentialModel& model);
 
 }  // namespace cambium::deepmd

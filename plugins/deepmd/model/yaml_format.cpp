@@ -1,6 +1,6 @@
-// The `.yaml` form: plain YAML in which an array is a map {"@class": np.ndarray, dtype, value: nested lists}. Models
-// have up to millions of numbers, so the file is read as a stream of events; a tree of YAML nodes would take a hundred
-// times the memory of the numbers.
+// The `.yaml` format: plain YAML in which an array is a map {"@class": np.ndarray, dtype, value: nested lists}. Models
+// have up to millions of values, so the file is parsed as a stream of events; a tree of YAML nodes would take a hundred
+// times the memory of the values.
 #include <fmt/format.h>
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
@@ -37,7 +37,7 @@ Json plain_scalar(const std::string& text) {
   return text;
 }
 
-/// Appends the numbers of nested lists and notes their shape; false for ragged or non-numeric lists.
+/// Appends the values of nested lists and records their shape; false for ragged or non-numeric lists.
 bool flatten(const Json& value, std::size_t depth, Array& out) {
   if (value.is_number()) {
     out.values.push_back(value.get<double>());
@@ -54,7 +54,7 @@ bool flatten(const Json& value, std::size_t depth, Array& out) {
   return true;
 }
 
-/// Builds the tree from the events of the parser; arrays are taken out as soon as their map is complete.
+/// Builds the tree from the parser's events; arrays are extracted as soon as their map is complete.
 class TreeBuilder : public YAML::EventHandler {
  public:
   explicit TreeBuilder(std::string file) : file_(std::move(file)) {}
@@ -136,7 +136,7 @@ class TreeBuilder : public YAML::EventHandler {
   std::unordered_map<YAML::anchor_t, Json> anchored_;
 };
 
-/// Shortest text that reads back as the same double, in a form that YAML 1.1 readers (PyYAML) also take for a number.
+/// Shortest text that reads back as the same double, in a form that YAML 1.1 readers (PyYAML) also parse as a number.
 std::string yaml_number(double value) {
   if (value != value) return ".nan";
   if (value - value != 0.0) return value > 0 ? ".inf" : "-.inf";

@@ -85,7 +85,7 @@ bool is_linear(const DeepPotentialModel& m, const Network* net) {
   return false;
 }
 
-/// Refuses what a model file may hold and training does not do.
+/// Rejects features that a model file may have but training does not support.
 void require_trainable(const DeepPotentialModel& m) {
   const auto refuse = [&](const std::string& what) {
     throw KeyError("deep_potential.init.trainable", "init",
@@ -106,7 +106,7 @@ void require_trainable(const DeepPotentialModel& m) {
     for (const Layer& layer : nets[n]->layers) {
       const bool fitting = n + m.fitting.size() >= nets.size(), last = fitting && &layer == &nets[n]->layers.back();
       const auto kind = layer.activation.kind;
-      const bool free = is_linear(m, nets[n]);  // any number of such layers is as good as a hidden one
+      const bool free = is_linear(m, nets[n]);  // any number of such layers is equivalent to a hidden one
       if (kind != (last ? Activation::Kind::linear : Activation::Kind::tanh) &&
           !(free && kind == Activation::Kind::linear))
         refuse("a hidden layer is not tanh");
@@ -126,14 +126,14 @@ DeepPotentialNetwork::DeepPotentialNetwork(const Params& params, Context& contex
 
 DeepPotentialNetwork::~DeepPotentialNetwork() = default;
 
-/// Species are known once the data were looked at.
+/// The species are known after the data have been examined.
 void DeepPotentialNetwork::examine(Check& check) {
   check.require_written_by("init", params_.init, {{Origin::model_of, "deep_potential"}});
   const Origin model{Origin::model_of, "deep_potential"};
   for (const char* name : {"model.dp", "model.yaml"}) check.will_write({name, model, shape_.type_map});
 }
 
-/// Sizes, from the deck; statistics are filled in by the caller.
+/// Sets the sizes from the deck; the caller fills in the statistics.
 void DeepPotentialNetwork::build_shape() {
   DeepPotentialModel& m = shape_;
   m = {};
@@ -168,7 +168,7 @@ void DeepPotentialNetwork::make_work() {
   work_ = LossGradient::make(params_.precision, shape_, params_.loss.form(), params_.interpolation_tolerance());
 }
 
-/// Species in the order in which the data set names them, where the deck names none.
+/// If the deck names no species, takes them in the order in which the data set names them.
 void DeepPotentialNetwork::collect_species(train::Dataset& training) {
   if (!params_.type_map.empty()) return;
   std::vector<std::int64_t> ids(training.size());
@@ -188,7 +188,7 @@ void DeepPotentialNetwork::require_sane(const Statistics& s) const {
         fmt::format("no atom of the training data has a neighbour within rcut = {:g} Å; check the unit of the data's "
                     "lengths, which are taken to be in Å",
                     shape_.rcut));
-  constexpr double least = 0.3;  // Å, half the bond of H2
+  constexpr double least = 0.3;  // Å, half the bond length of H2
   if (s.closest < least)
     throw InputError(
         fmt::format("the closest pair of atoms of the training data is {:.3g} Å apart; check the unit of the data's "
@@ -196,7 +196,7 @@ void DeepPotentialNetwork::require_sane(const Statistics& s) const {
                     s.closest));
 }
 
-/// Frame k of `used` ones that are spread over all of a data set.
+/// Index in a data set of `all` frames of the k-th of `used` frames spread evenly over it.
 static std::int64_t spread(std::int64_t k, std::int64_t used, std::int64_t all) { return k * all / used; }
 
 void DeepPotentialNetwork::go_on_from_start(train::Dataset& training, Context& context) {
@@ -212,8 +212,8 @@ void DeepPotentialNetwork::go_on_from_start(train::Dataset& training, Context& c
   make_work();
 }
 
-/// Energies of another reference, such as another functional's, differ by a constant per species that no learning rate
-/// reaches.
+/// Energies with another reference, such as those of another functional, differ by a constant per species that no
+/// learning rate can learn.
 void DeepPotentialNetwork::change_bias(train::Dataset& training, Context& context) {
   const std::int64_t n = training.size(), used = std::min<std::int64_t>(n, params_.statistics_frames);
   const auto frame = [&](std::int64_t k) {
@@ -309,7 +309,7 @@ void DeepPotentialNetwork::take_statistics(const std::vector<Statistics>& statis
   shape_.min_distance = statistics.front().closest;
 }
 
-/// sel cannot change without changing the energies of the model that training starts from.
+/// A change of sel would change the energies of the initial model.
 void DeepPotentialNetwork::require_slots_of_start(train::Dataset& training, Context& context) {
   const bool together = shape_.descriptor == Descriptor::se_atten;
   const auto most = most_neighbours(training, shape_.type_map, shape_.rcut, context.comm, together);

@@ -19,7 +19,7 @@ namespace cambium::deepmd {
 
 struct Statistics;
 
-/// Frames with their neighbours, remembered by the samples' contents up to a limit of memory.
+/// Cache of frames with their neighbours, keyed by the samples' contents, up to a memory limit.
 class FrameCache {
  public:
   explicit FrameCache(double megabytes) : limit_(static_cast<std::size_t>(megabytes * 1048576.0)) {}
@@ -31,7 +31,7 @@ class FrameCache {
   std::unordered_map<std::uint64_t, FramePtr> frames_;
 };
 
-/// A Deep Potential that is being trained on energies, forces and virials.
+/// A Deep Potential trained on energies, forces and virials.
 class DeepPotentialNetwork : public train::Network, public train::GivesParity, public train::GivesLoss, public Checked {
  public:
   using Descriptor = DescriptorParams::Descriptor;
@@ -44,14 +44,14 @@ class DeepPotentialNetwork : public train::Network, public train::GivesParity, p
     int numb_fparam = 0, numb_aparam = 0;
     cambium::DType precision = DType::f64;
     std::optional<double> interpolation;
-    /// As given, or what rounding of the precision makes of the error anyway.
+    /// The given tolerance, or by default the error of rounding at this precision.
     double interpolation_tolerance() const { return interpolation.value_or(precision == DType::f64 ? 1e-12 : 1e-8); }
     LossParams loss;
     std::string init;
     bool change_bias = true;
     int statistics_frames = 1000;
     double memory = 1024.0;
-    /// Those of hybrid, or the network's own.
+    /// Descriptors of the hybrid, or the network's own.
     std::vector<DescriptorParams> descriptors() const { return hybrid.empty() ? std::vector{own()} : hybrid; }
     const DescriptorParams& own() const { return *this; }
     static void describe(deck::Describe<Params>& d);
@@ -77,13 +77,13 @@ class DeepPotentialNetwork : public train::Network, public train::GivesParity, p
                 std::span<train::TermSum> metrics) override;
   void add_loss(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
                 std::span<train::TermSum> terms) override;
-  /// Energies and virials per atom, forces; components along axes in which the cell is lower triangular, as samples
-  /// hold them.
+  /// Parity data: energies and virials per atom, and forces; components along axes in which the cell is lower
+  /// triangular, as in samples.
   train::NetworkTraits traits() override { return {.parity = this}; }
   std::vector<io::ParityQuantity> parity_quantities() const override;
   void add_parity(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
                   std::span<io::ParityQuantity> quantities) override;
-  /// The energy networks' matrices in few bits; forces are derivatives of the energies that these make.
+  /// Sets quantised matrices of the energy networks; forces are derivatives of the resulting energies.
   void use_coded(const train::CodedWeights& coded) override;
   /// model.dp and model.yaml.
   std::vector<std::string> export_model(const std::string& directory, std::span<const TensorRef> weights,
@@ -112,7 +112,7 @@ class DeepPotentialNetwork : public train::Network, public train::GivesParity, p
   Params params_;
   DeepPotentialModel shape_;
   std::vector<int> most_neighbours_;         ///< by type, of any atom of the training data; empty when not known
-  std::optional<DeepPotentialModel> start_;  ///< of `init`
+  std::optional<DeepPotentialModel> start_;  ///< loaded from `init`
   FrameCache cache_;
   std::unique_ptr<LossGradient> work_;
   std::vector<train::TermSum> evaluated_;  ///< terms of the loss of the samples that were evaluated last

@@ -1,4 +1,4 @@
-// Samples as frames with their neighbours.
+// Conversion of samples to frames with their neighbours.
 #include <fmt/format.h>
 
 #include "core/base/key_error.hpp"
@@ -17,7 +17,7 @@ FramePtr FrameCache::get(const train::Sample& sample, const std::vector<std::str
   return frame;
 }
 
-/// With as many parameters as the energy networks take.
+/// Requires as many parameters as the energy networks take.
 FramePtr DeepPotentialNetwork::frame_of_sample(const train::Sample& sample) {
   FramePtr frame = cache_.get(sample, shape_.type_map, shape_.rcut);
   const auto require = [&](const char* name, const std::vector<double>& values, int wanted) {

@@ -10,7 +10,7 @@ std::vector<io::ParityQuantity> DeepPotentialNetwork::parity_quantities() const 
           {"virial", "eV/atom", "virial per atom", {"sample"}, tensor, {}, {}, {}}};
 }
 
-/// Forces or tensors, `width` numbers each, in the axes in which the data were given.
+/// Appends forces or tensors, `width` values each, in the axes in which the data were given.
 static void append_given(std::vector<double>& to, std::span<const double> from, std::size_t width, double factor,
                          const GivenAxes& axes) {
   for (std::size_t k = 0; k + width <= from.size(); k += width) {

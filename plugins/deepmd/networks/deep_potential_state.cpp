@@ -1,4 +1,4 @@
-// Statistics of a network as JSON text, with every digit.
+// Statistics of a network as JSON text, in full precision.
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.hpp"

@@ -51,7 +51,7 @@ Network empty_network(int in, const std::vector<int>& widths, bool timestep, con
   return net;
 }
 
-/// As DeePMD-kit's, the species' embedding has no bias; a table is a single linear layer.
+/// As in DeePMD-kit, the species' embedding has no bias; an embedding table is a single linear layer.
 void build_type_embedding(const DescriptorParams& p, DeepPotentialModel& m) {
   const bool table = p.type_embedding.empty();
   m.type_embedding =

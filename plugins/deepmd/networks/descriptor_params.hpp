@@ -30,13 +30,13 @@ struct DescriptorParams {
   static void describe(deck::Describe<DescriptorParams>& d);
 };
 
-/// Sizes of one descriptor and of its networks, whose weights are zero; m.type_map is given. se_e3 has an embedding
-/// network for each pair of neighbours' species, se_atten one for all.
+/// Sets the sizes of one descriptor and of its networks, whose weights are zero; m.type_map is given. se_e3 has an
+/// embedding network for each pair of neighbours' species, se_atten one for all.
 void build_descriptor(const DescriptorParams& params, DeepPotentialModel& m);
-/// An energy network of these hidden widths, with trainable factors on its layers where `timestep`.
+/// An energy network with these hidden widths, with trainable factors on its layers if `timestep`.
 Network empty_energy_network(int inputs, const std::vector<int>& widths, bool timestep);
 
-/// Those of them that belong to se_atten.
+/// Keys that belong to se_atten.
 template <class P>
 void describe_species(deck::Describe<P>& d) {
   d("tebd_dim", static_cast<int P::*>(&P::tebd_dim), "width of the type embedding, a trainable table (se_atten)")
@@ -73,7 +73,7 @@ void describe_species(deck::Describe<P>& d) {
       .example("0.1");
 }
 
-/// The keys that a network has for its own descriptor, and each one of a hybrid.
+/// Keys of a network's own descriptor, and of each descriptor of a hybrid.
 template <class P>
 void describe_descriptor(deck::Describe<P>& d) {
   using Descriptor = DescriptorParams::Descriptor;

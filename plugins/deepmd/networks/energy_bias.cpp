@@ -12,7 +12,7 @@ namespace cambium::deepmd {
 
 namespace {
 
-/// Energies of one model, in float64, forces left out.
+/// Energies of one model, in float64, without forces.
 class Energies {
  public:
   Energies(const DeepPotentialModel& model, double interpolation)

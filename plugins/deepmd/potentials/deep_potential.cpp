@@ -34,7 +34,7 @@ DeepPotential::Member DeepPotential::load(const std::string& path, const Context
   return member;
 }
 
-/// For the k-th model, the committee's behind the one that gives the forces.
+/// Key of the k-th model: first the one that gives the forces, then those of the committee.
 static std::string key_of(std::size_t k) { return k == 0 ? "model" : deck::child_path("committee", k - 1); }
 
 DeepPotential::DeepPotential(const Params& params, Context& context) : params_(params) {
@@ -50,7 +50,7 @@ DeepPotential::DeepPotential(const Params& params, Context& context) : params_(p
   load_calibration(paths, context);
 }
 
-/// Nothing in a dry run whose earlier stage makes the file.
+/// Does nothing in a dry run in which an earlier stage would write the file.
 void DeepPotential::load_calibration(const std::vector<std::string>& models, const Context& context) {
   if (params_.calibration.empty() || is_still_to_come(params_.calibration, context)) return;
   deck::about_key("deep_potential.calibration", "calibration", [&] {
@@ -138,7 +138,7 @@ void DeepPotential::compute_committee(const Particles& particles, const Neighbor
     }
     ghosts.reverse_add(member.f);
     forces.push_back(member.f);
-    virials.push_back(axes_.tensor(own.virial));  // the extremes over components depend on the axes
+    virials.push_back(axes_.tensor(own.virial));  // the extremes of the components depend on the axes
   }
   deviation_ = model_deviation(forces, std::move(virials), particles.nlocal, particles.nglobal, context.comm);
   largest_deviation_ = std::max(largest_deviation_, deviation_.force_max);
@@ -198,7 +198,7 @@ void DeepPotential::compute(const Particles& particles, const NeighborList& list
     compute_committee(particles, list, ghosts, request, out, context, result);
   else
     compute_alone(members_.front(), particles, list, request, out, result);
-  // On the steps that are observed, because every rank must take part.
+  // Only on observed steps, because every rank must take part.
   if (totals && min_distance_ > 0.0 && !warned_) warn_if_close(result, context);
 }
 

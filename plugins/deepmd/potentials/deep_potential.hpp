@@ -16,12 +16,12 @@
 
 namespace cambium::deepmd {
 
-/// A stored neural-network potential (Deep Potential), and optionally a committee whose disagreement is measured.
+/// A stored neural-network potential (Deep Potential), and optionally a committee whose deviation is measured.
 class DeepPotential : public Potential, public Checked, private Committee {
  public:
   struct Params {
     std::string model;                   ///< .dp or .yaml file
-    std::vector<std::string> committee;  ///< further models of the same species
+    std::vector<std::string> committee;  ///< additional models with the same species
     std::string calibration;             ///< file of the stage calibrate; empty: none
     EnginePrecision precision = EnginePrecision::float64;
     std::optional<double> compress;                   ///< tolerance; absent: the embedding networks themselves
@@ -70,15 +70,15 @@ class DeepPotential : public Potential, public Checked, private Committee {
     }
   };
 
-  /// Loads every model; InputError names the file and what is wrong with it. In a dry run, models in the run's own
-  /// folder, which an earlier stage makes, are left out.
+  /// Loads every model; InputError names the file and its error. In a dry run, models in the run's own folder that an
+  /// earlier stage writes are skipped.
   DeepPotential(const Params& params, Context& context);
 
   void examine(Check&) override;
   void bind(std::span<const Species> species) override;
   double cutoff() const override { return cutoff_; }
   bool writes_ghost_forces() const override { return true; }
-  /// Forces, energies and virials are those of `model`. The committee is evaluated when totals are asked for.
+  /// Forces, energies and virials are those of `model`. The committee is evaluated when totals are requested.
   void compute(const Particles&, const NeighborList&, GhostExchange&, const ForceRequest&, ForceOutput&,
                Context&) override;
   std::string summary() const override;
@@ -96,7 +96,7 @@ class DeepPotential : public Potential, public Checked, private Committee {
 
   struct Member {
     std::unique_ptr<Engine> engine;
-    std::string few_bits;   ///< what quantize did
+    std::string few_bits;   ///< report of the quantisation
     View<int*> model_type;  ///< model type by deck type
     View<double* [3]> f;    ///< this member's forces, committees only
   };

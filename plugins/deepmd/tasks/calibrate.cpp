@@ -121,7 +121,7 @@ Coverage coverage_of(std::span<const HeldOutFrame> frames, const Calibration& ca
   return out;
 }
 
-/// What a bound is worth on frames that it was not made with.
+/// Reports the coverage of the bound on frames that it was not calibrated on.
 void Calibrate::state_coverage(const Calibration& calibration, Context& context) {
   std::vector<HeldOutFrame> all;
   std::string table =

@@ -12,9 +12,9 @@
 
 namespace cambium::deepmd {
 
-/// The stage `calibrate`: on labelled frames that no model of a committee was trained on, learns which force error a
-/// deviation means (split conformal prediction), and writes it for the committee; states the coverage on further
-/// frames, beside that of the deviation itself and of a normal distribution with that deviation.
+/// The stage `calibrate`: calibrates the deviation of a committee to force errors on labelled frames that none of its
+/// models was trained on (split conformal prediction), and writes the calibration file; reports the coverage on further
+/// frames, compared with that of the deviation itself and of a normal distribution with that deviation.
 class Calibrate : public Task, public Checked {
  public:
   struct Params {
@@ -45,11 +45,11 @@ class Calibrate : public Task, public Checked {
   std::vector<std::string> files_;
 };
 
-/// Frames of one system, from what the models say of it, the model in use first: |F - F_ref| of that one, and |standard
-/// deviation of F| over all, as in ModelDeviation. Each of `of_model` holds forces of the same rows.
+/// Frames of one system from the models' predictions, the model in use first: its |F - F_ref|, and |standard deviation
+/// of F| over all models, as in ModelDeviation. Each of `of_model` holds forces of the same rows.
 std::vector<HeldOutFrame> held_out_frames(std::span<const Parity> of_model);
 
-/// Shares of force errors within three bounds, each frame weighed alike, and the mean calibrated bound (eV/Å).
+/// Fractions of force errors within three bounds, each frame with equal weight, and the mean calibrated bound (eV/Å).
 struct Coverage {
   double deviation = 0.0, gaussian = 0.0, calibrated = 0.0, mean_bound = 0.0;
 };

@@ -107,7 +107,7 @@ ForceErrors force_errors(const deck::Choice<Potential>& choice, const LabelledDa
   return {sums[0], sums[1], sums[2]};
 }
 
-/// Number `k` of Halton's sequence in one dimension, in [0, 1).
+/// Element `k` of the one-dimensional Halton sequence, in [0, 1).
 static double halton(int k, int base) {
   double out = 0.0;
   for (double part = 1.0 / base; k > 0; k /= base, part /= base) out += part * (k % base);
@@ -165,7 +165,7 @@ std::vector<double> simplex_minimum(const std::function<double(const std::vector
   return simplex.front().second;
 }
 
-/// The potential with fitted numbers, which are stored as keys of a deck.
+/// The potential with its fitted parameters, stored as keys of a deck.
 deck::Choice<Potential> Compare::fitted(const std::string& name, const Entry& entry, Context& context) {
   if (!entry.fit) return entry.potential;
   std::vector<LabelledData> data;

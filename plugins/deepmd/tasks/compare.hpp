@@ -15,8 +15,8 @@
 
 namespace cambium::deepmd {
 
-/// The stage `compare`: force errors of several potentials of any type on labelled frames, in one table. A potential
-/// may be fitted first, by some of its numbers, to the forces of other frames: the cheapest baseline of a model.
+/// The stage `compare`: force errors of several potentials of any type on labelled frames, in one table. Some
+/// parameters of a potential may first be fitted to the forces of other frames: the cheapest baseline for a model.
 class Compare : public Task, public Checked {
  public:
   struct Fit {
@@ -62,14 +62,14 @@ struct ForceErrors {
   double mae() const;
 };
 
-/// Collective: frames, every `stride`-th, are dealt out to the ranks. InputError where a frame has no forces or no
+/// Collective: frames, every `stride`-th, are distributed over the ranks. InputError if a frame has no forces or no
 /// cell.
 ForceErrors force_errors(const deck::Choice<Potential>& potential, const LabelledData& data, std::size_t stride,
                          Context& context);
 
-/// Smallest value of `f` on the unit cube of `dimensions`: the best of a third of the `evaluations`, at points of
-/// Halton's sequence, then the simplex of Nelder and Mead (Computer J. 7, 308, 1965) from there, with points moved onto
-/// the cube.
+/// Smallest value of `f` on the unit cube of `dimensions`: the best of a third of the `evaluations`, at points of the
+/// Halton sequence, then the simplex method of Nelder and Mead (Computer J. 7, 308, 1965) from there, with points
+/// projected onto the cube.
 std::vector<double> simplex_minimum(const std::function<double(const std::vector<double>&)>& f, std::size_t dimensions,
                                     int evaluations);
 

@@ -52,7 +52,7 @@ std::vector<Label::Item> Label::items() const {
   return out;
 }
 
-/// A potential, with the species where they are known.
+/// Creates a potential, bound to the species if they are known.
 std::unique_ptr<Potential> Label::made(const deck::Choice<Potential>& choice,
                                        const std::optional<std::vector<Species>>& species, Context& context) const {
   auto potential = context.registry->make<Potential>(choice, context);
@@ -118,7 +118,7 @@ Configuration start_of(StructureInput input, Context& alone) {
 
 }  // namespace
 
-/// Number of samples and of labels, on this rank alone.
+/// Potentials that sample and label configurations, on this rank only.
 struct Label::Potentials {
   explicit Potentials(Context& world)
       : alone{const_cast<Comm&>(self), quiet, world.timing, world.registry, world.seed} {}
@@ -129,12 +129,12 @@ struct Label::Potentials {
   std::unique_ptr<Potential> potential, explore;
   Committee* committee = nullptr;  ///< within explore, when configurations are selected
   bool by_bound = false;           ///< select.calibrated
-  /// eV/Å, of the configuration that was evaluated last: what selection goes by.
+  /// Selection criterion in eV/Å, of the configuration evaluated last.
   double doubt() const {
     if (!committee) return 0.0;
     return by_bound ? committee->deviation().force_bound : committee->deviation().force_max;
   }
-  std::vector<Source> sources;  ///< of both, as they are now
+  std::vector<Source> sources;  ///< of both, in their current state
   Configuration start;
 };
 
@@ -155,7 +155,7 @@ void Label::prepare(Potentials& work, Context& context) const {
 
 namespace {
 
-/// For a potential, in one line: what the deck says differs from what its resolved form says.
+/// Summary of a potential in one line; the text of the deck differs from that of its resolved form.
 std::string words_of(const Potential& potential) {
   std::string out = potential.summary();
   std::replace(out.begin(), out.end(), '\n', ' ');
@@ -164,7 +164,7 @@ std::string words_of(const Potential& potential) {
 
 }  // namespace
 
-/// Collective; nothing when the run was asked to stop. Pieces fail for good at once: what they do repeats itself.
+/// Collective; nullopt when the run was asked to stop. Failures are not retried, because the tasks are deterministic.
 std::optional<std::vector<double>> Label::by_need(const tasks::NumberPieces& pieces, const char* what, std::size_t hash,
                                                   Potentials& work, Context& context) const {
   const std::string key =
@@ -186,7 +186,7 @@ std::optional<std::vector<double>> Label::by_need(const tasks::NumberPieces& pie
   return out;
 }
 
-/// One row a configuration, in the order of items(): what is sampled does not depend on the number of ranks.
+/// One row per configuration, in the order of items(), so that the samples do not depend on the number of ranks.
 std::optional<std::vector<double>> Label::sample(Potentials& work, Context& context) const {
   const std::size_t width = sampled_width(work.start.x.size());
   const std::vector<Item> list = items();
@@ -216,7 +216,7 @@ std::optional<std::vector<double>> Label::sample(Potentials& work, Context& cont
   return by_need(pieces, "samples", hash_of(fixed), work, context);
 }
 
-/// Cost of a piece: evaluations of a potential.
+/// Cost of a task: evaluations of a potential.
 double Label::evaluations_of(const Item& item) {
   if (!item.spec) return 1.0;
   return 1.0 + item.spec->equilibrate + static_cast<double>(item.frames) * (item.spec->every + 1);
@@ -229,7 +229,7 @@ std::vector<Configuration> Label::configurations_of(const Item& item, Potentials
                     item.number, work.alone, breathe);
 }
 
-/// Labels what was chosen, and nothing else: labels are what costs.
+/// Labels only the selected configurations: labels are the expensive part.
 std::optional<std::vector<LabelledFrame>> Label::label(const std::vector<Configuration>& chosen, Potentials& work,
                                                        Context& context) const {
   const std::size_t width = label_width(work.start.x.size());
@@ -292,7 +292,7 @@ Task::Outcome Label::run(Context& context) {
   return Outcome::done;
 }
 
-/// Deals the frames to the two sets and writes them.
+/// Splits the frames into the two sets and writes them.
 void Label::write(const std::vector<std::size_t>& kept, std::vector<LabelledFrame> frames, const Configuration& start,
                   Context& context) {
   std::vector<LabelledFrame> training, validation;

@@ -12,8 +12,8 @@
 namespace cambium::deepmd {
 
 /// The stage `label`: samples configurations, evaluates a potential on them and writes training and validation data in
-/// deepmd/npy format. Ranks take trajectories and configurations by need (core/parallel/farm); what is finished
-/// survives a kill in journals that go when the stage ends, and that are refused where a file of a potential has
+/// deepmd/npy format. Ranks take trajectories and configurations on demand (core/parallel/farm). Finished results
+/// survive a kill in journals, which are deleted when the stage ends and are refused if a file of a potential has
 /// changed.
 class Label : public Task, public Checked {
  public:

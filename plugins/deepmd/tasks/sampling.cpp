@@ -69,7 +69,7 @@ Configuration scaled(const Configuration& from, double strain) {
   return strained(from, e);
 }
 
-/// Random numbers of frames and trajectories: `item` counts what is drawn for one of them.
+/// Random values for frames and trajectories: `item` counts the draws for one of them.
 Random4 draw(std::uint64_t seed, std::int64_t number, std::uint64_t item) {
   return Random4(seed, sampling_stream, static_cast<std::uint64_t>(number), item);
 }

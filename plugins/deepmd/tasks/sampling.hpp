@@ -10,7 +10,7 @@ namespace cambium::deepmd {
 struct Perturbed {
   int frames = 0;
   double strain = 0.03;       ///< largest component of the random strain
-  double volume = 0.0;        ///< largest random change of the cell's lengths on top of it
+  double volume = 0.0;        ///< largest random change of the cell's lengths in addition
   double displacement = 0.1;  ///< Å, standard deviation of each component
   static void describe(deck::Describe<Perturbed>& d);
 };
@@ -25,7 +25,7 @@ struct Trajectories {
   static void describe(deck::Describe<Trajectories>& d);
 };
 
-/// The perturbed configuration number `k`, a function of (seed, k).
+/// The perturbed configuration with index `k`, a function of (seed, k).
 Configuration perturbed(const Configuration& start, const Perturbed& spec, std::uint64_t seed, std::int64_t k);
 
 /// The configurations of one trajectory, a function of (seed, number). `breathe` is called after each step.

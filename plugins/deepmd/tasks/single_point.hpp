@@ -6,7 +6,7 @@
 
 namespace cambium::deepmd {
 
-/// Atoms of one configuration, in no particular decomposition.
+/// Atoms of one configuration, without a domain decomposition.
 struct Configuration {
   std::vector<Species> species;
   std::vector<int> types;                ///< indices of species
@@ -15,8 +15,8 @@ struct Configuration {
   GivenAxes axes = {};  ///< in which it was given
 };
 
-/// Outputs of any potential for a configuration: energy, forces and virial as labels. `context` has one rank; the
-/// potential is bound to the configuration's species. InputError names a potential that gives no finite energy.
+/// Result of any potential for a configuration: energy, forces and virial as labels. `context` has one rank; the
+/// potential is bound to the configuration's species. InputError names a potential whose energy is not finite.
 LabelledFrame single_point(Potential& potential, const Configuration& configuration, Context& context);
 
 }  // namespace cambium::deepmd

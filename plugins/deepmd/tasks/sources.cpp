@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// FNV-1a over the bytes of a file, from `sum` on.
+/// FNV-1a over the bytes of a file, continued from `sum`.
 std::uint64_t sum_of_file(const fs::path& path, std::uint64_t sum) {
   std::ifstream in(path, std::ios::binary);
   std::array<char, 1 << 16> part{};
@@ -46,7 +46,7 @@ void add_sources(const deck::Node& node, std::vector<Source>& out) {
     out.push_back({node.text(), sum_of(path)});
 }
 
-/// How a source begins in a journal's first line.
+/// Prefix of a source in a journal's first line.
 std::string name_of(const Source& source) { return fmt::format("'{}' ", source.path); }
 
 }  // namespace

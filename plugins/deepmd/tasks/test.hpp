@@ -11,7 +11,7 @@
 
 namespace cambium::deepmd {
 
-/// The stage `test`: errors of a model on labelled systems and frames, and what parity plots are drawn from.
+/// The stage `test`: errors of a model on labelled systems and frames, and data for parity plots.
 class TestStage : public Task, public Checked {
  public:
   struct Params {

@@ -9,7 +9,7 @@ namespace cambium::deepmd {
 
 namespace {
 
-/// Reads the tool's own arguments, prints its help or what is wrong with them, or acts.
+/// Parses the tool's own arguments, prints its help or a parse error, or runs it.
 int run_tool(CLI::App& app, std::vector<std::string> arguments, Context& context, const std::function<void()>& action) {
   if (const auto code = answered(app, std::move(arguments), context.comm)) return *code;
   action();
@@ -22,7 +22,7 @@ void print(const std::string& text, Context& context) {
     context.log.info(text.substr(from, end - from));
 }
 
-/// Options that every evaluating tool has.
+/// Options common to all tools that evaluate a model.
 void add_common(CLI::App& app, ToolOptions& options) {
   app.add_option("model", options.model, "model file (.dp or .yaml)")->required();
   const std::map<std::string, EnginePrecision> names = {{"float64", EnginePrecision::float64},

@@ -1,5 +1,5 @@
-// DeePMD-kit's training input (input.json) as a deck. Names and defaults are those of its documentation "Training
-// Parameters" (deepmd-kit 2 and 3).
+// Conversion of DeePMD-kit's training input (input.json) to a deck. Names and defaults follow its documentation
+// "Training Parameters" (deepmd-kit 2 and 3).
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -20,7 +20,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// A map of the input, which notes what was read of it, so that the rest can be named.
+/// A map of the input that records the keys read, so that the others can be reported.
 class Section {
  public:
   Section(Json values, std::string path) : values_(std::move(values)), path_(std::move(path)) {
@@ -44,9 +44,9 @@ class Section {
     return has(key) ? values_.at(key) : Json();
   }
   Section part(const char* key) { return {raw(key), path_.empty() ? key : path_ + "." + key}; }
-  /// The key under which a value stands that has two names.
+  /// Name under which a key with two names is given.
   const char* named(const char* key, const char* former) const { return !has(key) && has(former) ? former : key; }
-  /// Refuses a key that makes another model: anything but nothing, false, zero or an empty list.
+  /// Rejects a key that would change the model: any value except null, false, zero or an empty list.
   void require_nothing(const char* key) {
     const Json value = raw(key);
     if (value.empty() || (value.is_boolean() && !value.get<bool>()) ||
@@ -55,13 +55,13 @@ class Section {
     throw InputError(fmt::format("{}.{}: {} makes a model that is not known here; leave the key out", path_, key,
                                  value.dump().substr(0, 60)));
   }
-  /// Refuses what would train another model: `value` is not one of these.
+  /// Rejects a `value` that would train another model, that is, one that is not in `allowed`.
   void require(const char* key, const std::string& value, std::initializer_list<std::string> allowed) const {
     if (std::find(allowed.begin(), allowed.end(), value) != allowed.end()) return;
     throw InputError(fmt::format("{}.{}: '{}' is not known here; these are: {}", path_, key, value,
                                  fmt::join(allowed.begin(), allowed.end(), ", ")));
   }
-  /// Keys that nothing has read, comments apart, with their paths.
+  /// Paths of the keys that were not read, except comments.
   void rest(std::vector<std::string>& out) const {
     if (!values_.is_object()) return;
     for (const auto& [key, value] : values_.items())
@@ -81,7 +81,7 @@ std::string list_of(const std::vector<std::string>& texts) {
   return fmt::format("[{}]", fmt::join(quoted, ", "));
 }
 
-/// All systems below a folder, which DeePMD-kit takes where it is named alone; itself where it is one.
+/// All systems below a folder, as DeePMD-kit reads a single folder; the folder itself if it is a system.
 std::vector<std::string> systems_in(const std::string& folder) {
   namespace fs = std::filesystem;
   std::vector<std::string> out;
@@ -92,7 +92,7 @@ std::vector<std::string> systems_in(const std::string& folder) {
   return out.empty() ? std::vector{folder} : out;
 }
 
-/// A single system may stand without a list.
+/// A single system may be given without a list.
 std::vector<std::string> systems_of(Section& data) {
   const Json value = data.raw("systems");
   if (value.is_string()) return systems_in(value.get<std::string>());
@@ -102,13 +102,13 @@ std::vector<std::string> systems_of(Section& data) {
   return out;
 }
 
-/// A choice that other keys may make, of which only one is known here.
+/// A flag of which only one value is supported.
 void require_flag(Section& section, const char* key, bool fallback, bool wanted) {
   const char* const names[] = {"false", "true"};
   section.require(key, names[section.get(key, fallback)], {names[wanted]});
 }
 
-/// Keys of se_atten; the type embedding stands in the descriptor, or (TensorFlow) beside it.
+/// Keys of se_atten; the type embedding is part of the descriptor, or (TensorFlow) a section next to it.
 std::vector<std::string> species_keys(Section& descriptor, Section& types) {
   require_flag(descriptor, "set_davg_zero", true, true);
   for (const char* key : {"attn_mask", "use_econf_tebd", "use_tebd_bias", "stripped_type_embedding"})
@@ -141,7 +141,7 @@ std::vector<std::string> species_keys(Section& descriptor, Section& types) {
   return keys;
 }
 
-/// Keys of one descriptor, each behind a comma or on a line of its own; its precision is that of the network.
+/// Keys of one descriptor, each after a comma or on its own line; its precision is that of the network.
 std::vector<std::string> descriptor_of(Section& descriptor, Section& types, std::vector<std::string>& notes,
                                        std::string& precision) {
   const std::string type = descriptor.get<std::string>("type", "");
@@ -181,7 +181,7 @@ std::vector<std::string> descriptor_of(Section& descriptor, Section& types, std:
   return keys;
 }
 
-/// The lines of a descriptor, or of a hybrid's list.
+/// Lines of a descriptor, or of a hybrid's list.
 std::string descriptors_of(Section& descriptor, Section& types, std::vector<std::string>& notes,
                            std::vector<std::string>& rest, std::string& precision) {
   if (descriptor.get<std::string>("type", "") != "hybrid") {
@@ -244,8 +244,8 @@ std::string loss_of(Section& loss) {
   return fmt::format("        loss: {{{}}}\n", fmt::join(keys, ", "));
 }
 
-/// `auto` and `auto:N`: the least batch with N atoms or more, which depends on the data. A list has one for each
-/// system.
+/// `auto` and `auto:N`: the smallest batch with at least N atoms, which depends on the data. A list has one value for
+/// each system.
 std::string batch_of(Section& data, std::vector<std::string>& notes) {
   Json size = data.raw("batch_size");
   if (size.is_array() && !size.empty() &&
@@ -259,7 +259,7 @@ std::string batch_of(Section& data, std::vector<std::string>& notes) {
   return "1";
 }
 
-/// An input of version 0, whose keys stand side by side, in the sections of version 1.
+/// Moves the flat keys of an input of version 0 into the sections of version 1.
 Json in_sections(const Json& flat, const std::string& path) {
   if (!flat.value("use_smooth", false))
     throw InputError(fmt::format("{}: use_smooth is not true: the descriptor loc_frame is not known here", path));
@@ -287,7 +287,7 @@ Json in_sections(const Json& flat, const std::string& path) {
   return out;
 }
 
-/// The data of version 1 stand in `training` itself.
+/// In version 1 the keys of the data are in `training` itself.
 Section training_data_of(Section& training) {
   if (training.has("training_data") || !training.has("systems")) return training.part("training_data");
   Json data = Json::object();
@@ -296,8 +296,8 @@ Section training_data_of(Section& training) {
   return {std::move(data), "training"};
 }
 
-/// By its end or, in version 1, by the factor of one decay; DeePMD-kit decays more often where the training is shorter
-/// than the steps between two decays.
+/// By its final value or, in version 1, by the factor of one decay; DeePMD-kit decays more often if the training is
+/// shorter than the steps between two decays.
 std::string rate_of(Section& rate, std::int64_t steps) {
   rate.require("type", rate.get<std::string>("type", "exp"), {"exp"});
   const double start = rate.get("start_lr", 1e-3);

@@ -1,4 +1,4 @@
-// What DeePMD-kit's commands neighbor-stat and model-devi say of data.
+// Equivalents of DeePMD-kit's commands neighbor-stat and model-devi.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -16,7 +16,7 @@ namespace cambium::deepmd {
 
 namespace {
 
-/// Raises the most neighbours of an atom by species, and lowers the smallest distance (Å).
+/// Updates the maximum number of neighbours of an atom by species, and the smallest distance (Å).
 void count_neighbours(const TrainingFrame& frame, std::vector<int>& most, double& closest) {
   for (int i = 0; i < frame.atoms(); ++i) {
     std::vector<int> count(most.size(), 0);
@@ -61,7 +61,7 @@ std::string neighbour_statistics(const NeighbourOptions& options) {
 
 namespace {
 
-/// Deviation of the models on one frame, as of ModelDeviation.
+/// Deviation of the models on one frame, as in ModelDeviation.
 Deviation deviation_of(const std::vector<Evaluation>& said, const LabelledFrame& frame) {
   const Comm self(MPI_COMM_SELF);
   std::vector<View<double* [3]>> forces;

@@ -7,7 +7,7 @@
 
 namespace cambium::deepmd {
 
-/// The engine that a tool's options ask for.
+/// Engine configured by a tool's options.
 inline std::unique_ptr<Engine> engine_of(const ToolOptions& options) {
   EngineOptions engine;
   engine.precision = options.precision;
@@ -17,8 +17,8 @@ inline std::unique_ptr<Engine> engine_of(const ToolOptions& options) {
   return make_engine(DeepPotentialModel::load(options.model), engine);
 }
 
-/// Labels of the data that a model does not take, in a sentence; empty where there is nothing. DeePMD-kit passes over
-/// it, too.
+/// Message about parameters of the data that the model does not take; empty if there are none. DeePMD-kit ignores them,
+/// too.
 template <class Frames>
 std::string unused_parameters(const DeepPotentialModel& model, const Frames& data) {
   bool frame = false, atomic = false;
@@ -34,8 +34,8 @@ std::string unused_parameters(const DeepPotentialModel& model, const Frames& dat
                      frame && atomic ? "are" : "is", model.source);
 }
 
-/// The same for the frames of a DataSystem or LabelledData, whose own parameters are used where it has them and the
-/// model takes some. A parameter of the data without such a model is told in `unused`.
+/// The same for the frames of a DataSystem or LabelledData, whose own parameters are used if present and taken by the
+/// model. `unused` reports parameters of the data that the model does not take.
 template <class Frames>
 std::unique_ptr<Engine> engine_of(const ToolOptions& options, const Frames& data, std::string& unused) {
   auto model = DeepPotentialModel::load(options.model);
@@ -56,7 +56,7 @@ std::unique_ptr<Engine> engine_of(const ToolOptions& options, const Frames& data
   return make_engine(model, engine);
 }
 
-/// One frame with its own parameters, of those that the model takes.
+/// Evaluates one frame with its own parameters, as far as the model takes them.
 inline Evaluation evaluate_frame(Engine& engine, const LabelledFrame& frame, const std::vector<int>& types) {
   const DeepPotentialModel& model = engine.model();
   if (!frame.fparam.empty() && model.fparam.size > 0) engine.set_fparam(frame.fparam);

@@ -33,7 +33,7 @@ std::string result_line(const std::string& label, const Evaluation& e, const Lab
   return text + "\n";
 }
 
-/// The frame of an extended XYZ file that the options name; nothing is periodic where the file says so.
+/// Index of the frame of an extended XYZ file selected by the options.
 std::size_t frame_number(const EvalOptions& options, std::size_t frames) {
   const auto count = static_cast<std::int64_t>(frames);
   const std::int64_t k = options.frame < 0 ? count + options.frame : options.frame;
@@ -43,7 +43,7 @@ std::size_t frame_number(const EvalOptions& options, std::size_t frames) {
   return static_cast<std::size_t>(k);
 }
 
-/// For what has a cell, as the project's own extended XYZ files; of a molecule with the forces alone.
+/// Frames with a cell in the project's own extended XYZ format; molecules with forces only.
 std::string text_with_forces(const LabelledData& data, std::size_t k, const Evaluation& e) {
   const LabelledFrame& from = data.frame(k);
   io::Frame frame;

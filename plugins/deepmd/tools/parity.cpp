@@ -7,12 +7,12 @@ namespace cambium::deepmd {
 
 namespace {
 
-/// Where the rows of a frame begin in each quantity.
+/// First row of a frame in each quantity.
 struct Compared {
   std::size_t energy = 0, force = 0, virial = 0;
 };
 
-/// Room and places of every row; the predictions stay zero.
+/// Allocates every row with its indices and reference; the predictions stay zero.
 std::vector<Compared> lay_out(const LabelledData& data, std::size_t frames, Parity& p) {
   std::vector<Compared> begin;
   for (std::size_t k = 0; k < frames; ++k) {

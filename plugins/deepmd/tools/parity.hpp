@@ -8,13 +8,13 @@
 
 namespace cambium::deepmd {
 
-/// Labels and what a model says, side by side: energies per atom (eV/atom, one row a frame), forces (eV/Å, one row an
-/// atom) and virials per atom (eV/atom, one row a frame), each of the frames that have that label. Components are along
-/// the axes in which the data are given: a mean of absolute errors depends on them.
+/// Labels and a model's predictions, side by side: energies per atom (eV/atom, one row per frame), forces (eV/Å, one
+/// row per atom) and virials per atom (eV/atom, one row per frame), for frames that have that label. Components are
+/// along the axes in which the data are given: a mean of absolute errors depends on them.
 struct Parity {
   std::size_t frames = 0;
   io::ParityQuantity energy, force, virial;
-  std::string remark;  ///< on what of the data was not used; empty where there is nothing to say
+  std::string remark;  ///< on data that were not used; may be empty
 
   Parity();
   std::array<io::ParityQuantity*, 3> all() { return {&energy, &force, &virial}; }
@@ -23,10 +23,10 @@ struct Parity {
   std::vector<std::string> write(const std::string& folder, const std::string& stem) const;
 };
 
-/// Collective: LabelledData::load on every rank, whose errors are one.
+/// Collective: LabelledData::load on every rank, with a common error.
 LabelledData load_labelled(const std::string& path, const ExtxyzKeys& keys, const Comm& comm);
 
-/// Evaluates the first `most_frames` frames (0: all). Collective: frames are dealt out to the ranks, and every rank
+/// Evaluates the first `most_frames` frames (0: all). Collective: frames are distributed over the ranks, and every rank
 /// gets all rows.
 Parity parity_of(const LabelledData& data, const ToolOptions& options, std::size_t most_frames, const Comm& comm);
 

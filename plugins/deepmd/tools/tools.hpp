@@ -9,10 +9,10 @@
 
 namespace cambium::deepmd {
 
-/// Content of a model file, as text for people: species, descriptor, networks, parameters, tables.
+/// Human-readable summary of a model file: species, descriptor, networks, parameters, tables.
 std::string show_model(const std::string& path);
 
-/// How models are evaluated by the tools.
+/// Options of the tools that evaluate models.
 struct ToolOptions {
   std::string model;
   EnginePrecision precision = EnginePrecision::float64;
@@ -23,7 +23,7 @@ struct ToolOptions {
 struct EvalOptions : ToolOptions {
   std::string structure;    ///< extended XYZ file, or folder of a deepmd/npy system
   std::int64_t frame = -1;  ///< of an extended XYZ file, from 0; negative from the end
-  std::string output;       ///< extended XYZ file with forces, only for one that is read; empty: none
+  std::string output;       ///< extended XYZ file with forces, only for such an input; empty: none
 };
 /// Energies, pressure and largest force of a file's frame or of every frame of a system, as text.
 std::string evaluate_files(const EvalOptions& options, const Comm& comm);
@@ -37,7 +37,7 @@ struct CompressOptions {
 /// measured errors as text.
 std::string compress_model(const CompressOptions& options);
 
-/// Root mean square and mean absolute errors over the frames of one system; negative where nothing was compared.
+/// Root mean square and mean absolute errors over the frames of one system; negative if nothing was compared.
 struct Errors {
   std::size_t frames = 0;
   double energy_rmse = -1.0, energy_mae = -1.0;  ///< eV/atom
@@ -55,14 +55,15 @@ struct TestReport {
   Errors all;  ///< every frame of every system weighted alike
   std::string text;
 };
-/// Collective. Frames of several systems count from 0 through all of them in the parity tables.
+/// Collective. Frames of several systems are numbered consecutively from 0 in the parity tables.
 TestReport test_model(const TestOptions& options, const Comm& comm = Comm(MPI_COMM_SELF));
 
 struct ConvertOptions {
   std::string input, output;  ///< input.json of DeePMD-kit; deck, or empty: returned as text
 };
-/// A deck for a training input of DeePMD-kit: its keys and defaults, se_e2_a and se_e2_r. What is not taken over, and
-/// what is taken otherwise, stands in comments at the top. InputError for another descriptor, loss or rate.
+/// Deck for a training input of DeePMD-kit: its keys and defaults, se_e2_a and se_e2_r. Settings that are not
+/// converted, or converted differently, are listed in comments at the top. InputError for another descriptor, loss or
+/// rate.
 std::string deck_of_input(const std::string& path);
 std::string convert_input(const ConvertOptions& options);
 

@@ -1,6 +1,6 @@
 // The descriptor se_e3 in training: D_m = sum over pairs (j, k) of an atom's neighbours of s G_m(s) / (sel_j sel_k), s
-// the product of their normalised directions. G is interpolated (EmbeddingTable), and the angles of an atom that lie in
-// one interval enter by their moments, sums of s t^j, so that the work on channels does not grow with their number.
+// the product of their normalised directions. G is interpolated (EmbeddingTable), and the angles of an atom within one
+// interval enter by their moments, sums of s t^j, so that the work on channels does not grow with their number.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace cambium::deepmd {
 namespace {
 
 constexpr int angle_terms = Hermite::terms;
-constexpr int most_angle_cells = 65536;  // on either side of 0; s comes so far where two atoms all but coincide
+constexpr int most_angle_cells = 65536;  // on either side of 0; s gets there only if two atoms nearly coincide
 constexpr double least_tolerance = 1e-12;
 
 template <class T>
@@ -40,7 +40,7 @@ class AngleDescriptor : public TrainedDescriptor<T> {
   using Terms = runs::Terms<T>;
   using Vector = std::array<double, 3>;
 
-  /// Of the neighbours' types a <= b, without the empty ones of the model's list.
+  /// Index of the network for neighbour types a <= b, without empty ones of the model's list.
   static int network_of(int a, int b) { return b * (b + 1) / 2 + a; }
   template <class F>
   void each_angle(const Batch& batch, int atom, F&& f) const;
@@ -59,7 +59,7 @@ class AngleDescriptor : public TrainedDescriptor<T> {
   std::vector<EmbeddingTable> tables_;  ///< by network_of()
   std::vector<int> first_interval_;     ///< of every network, and the number of all
   std::vector<T> inverse_half_;         ///< dt/ds of every interval
-  Rows<T> coefficients_, adjoints_;     ///< interval by interval `terms` rows
+  Rows<T> coefficients_, adjoints_;     ///< `terms` rows for each interval
 
   std::vector<Vector> u_, u_dot_, u_bar_;  ///< of every row: normalised direction, its change, dE/du
   std::vector<double> geometry_;           ///< of every row: t, (dt/dr)/r with t = w/r^2
@@ -67,12 +67,12 @@ class AngleDescriptor : public TrainedDescriptor<T> {
 
   std::vector<std::size_t> first_angle_;  ///< of every atom, and the number of all
   std::vector<double> s_;                 ///< of every angle
-  std::vector<T> t_;                      ///< place in its interval, -1 to 1
+  std::vector<T> t_;                      ///< position in its interval, -1 to 1
   std::vector<int> run_;                  ///< angles of one atom and interval
   std::vector<int> first_run_;            ///< of every atom, and the number of all
   std::vector<int> interval_;             ///< of every run
-  std::vector<T> moments_, changes_;      ///< `terms` numbers of every run
-  Rows<T> p_, bar_, sum_;                 ///< by atom dE/dD and the adjoint of D; one row to sum in
+  std::vector<T> moments_, changes_;      ///< `terms` values for each run
+  Rows<T> p_, bar_, sum_;                 ///< by atom dE/dD and the adjoint of D; one row as accumulator
 };
 
 template <class T>
@@ -85,7 +85,8 @@ AngleDescriptor<T>::AngleDescriptor(const DeepPotentialModel& shape, double inte
   sum_.reserve(1);
 }
 
-/// f(angle, row, row, factor, network) for all pairs of neighbours of an atom: in both orders, but of one type once.
+/// Calls f(angle, row, row, factor, network) for all pairs of an atom's neighbours; pairs of one type only once, with
+/// twice the weight.
 template <class T>
 template <class F>
 void AngleDescriptor<T>::each_angle(const Batch& batch, int atom, F&& f) const {
@@ -113,7 +114,7 @@ void AngleDescriptor<T>::find_directions(const Batch& batch) {
       for (int r = batch.block_begin(tj, ti); r < batch.block_end(tj, ti) - 1; ++r) {
         const double* d = batch.d(r);
         const double distance = std::sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
-        if (distance >= shape_.rcut) continue;  // an atom's rows come by distance: those before are counted
+        if (distance >= shape_.rcut) continue;  // an atom's rows are sorted by distance: all before are counted
         double w, dw;
         cutoff_.weight(distance, w, dw);
         const double inverse = 1.0 / (distance + cutoff_.protection), s = w * inverse, t = s * inverse;
@@ -140,7 +141,7 @@ void AngleDescriptor<T>::find_products(const Batch& batch) {
   run_.resize(s_.size());
 }
 
-/// Numbers of the cells in which the products lie, rising, of every network.
+/// Indices of the cells that contain the products, ascending, for every network.
 template <class T>
 std::vector<std::vector<int>> AngleDescriptor<T>::cells_of(const Batch& batch) const {
   std::vector<std::vector<char>> used(tables_.size());  // from cell 0 on: 0, -1, 1, -2, 2 ...
@@ -168,7 +169,7 @@ std::vector<std::vector<int>> AngleDescriptor<T>::cells_of(const Batch& batch) c
   return out;
 }
 
-/// Intervals and runs of the angles, and the runs' moments.
+/// Assigns the angles to intervals and runs, and sums the runs' moments.
 template <class T>
 void AngleDescriptor<T>::place_angles(const Batch& batch, const std::vector<std::vector<int>>& cells) {
   std::vector<std::vector<int>> number(cells.size());

@@ -1,5 +1,5 @@
 // The descriptor se_atten with attention layers in training. Embeddings are evaluated at every pair; an atom's
-// attention is evaluated anew for its value, its forces, its change and the adjoints, so that nothing of it is kept.
+// attention is recomputed for its value, its forces, its tangent and the adjoints, so that nothing of it is stored.
 #include <algorithm>
 #include <cmath>
 
@@ -72,7 +72,7 @@ AttentionDescriptor<T>::AttentionDescriptor(const DeepPotentialModel& shape)
   }
 }
 
-/// Copies: where weights come and go they are not there when an atom's attention is evaluated anew.
+/// Copies the weights: with sharded weights they are no longer available when an atom's attention is recomputed.
 template <class T>
 void AttentionDescriptor<T>::take_weights(std::span<const NetworkWeights<T>> networks) {
   weights_.clear();

@@ -9,25 +9,25 @@
 
 namespace cambium::deepmd {
 
-/// The training kernels work on the cores of the host, in registers of this many numbers.
+/// Training kernels run on the cores of the host, in registers of this many values.
 template <class T>
 using HostPack = Pack<T, native_width<T>>;
 
-/// `n` rounded up to whole registers.
+/// `n` rounded up to full registers.
 template <class T>
 constexpr int whole_packs(int n) {
   return (n + native_width<T> - 1) / native_width<T> * native_width<T>;
 }
 
-/// Matrix of rows of whole registers, aligned to cache lines. What was never written is zero; kernels keep the columns
-/// from `width` on zero, so that rows can be read and added in whole registers.
+/// Matrix with rows of full registers, aligned to cache lines. Memory is zero until written; kernels keep the columns
+/// from `width` on zero, so that rows can be read and added in full registers.
 template <class T>
 class Rows {
  public:
   Rows() = default;
   explicit Rows(int width, int spare = 0) : width_(width), stride_(whole_packs<T>(width) + spare) {}
 
-  /// Makes room for `rows` rows; contents are lost (zeroed) when it grows.
+  /// Reserves memory for `rows` rows; contents are lost (zeroed) when it grows.
   void reserve(std::int64_t rows) {
     if (rows <= rows_) return;
     rows_ = rows + rows / 8;

@@ -6,7 +6,7 @@ namespace cambium::deepmd {
 
 namespace {
 
-constexpr double radial_scale = 0.2;  // of se_e2_r's descriptor, as in DeePMD-kit
+constexpr double radial_scale = 0.2;  // of the descriptor se_e2_r, as in DeePMD-kit
 
 template <class T, int K>
 void add_values_k(const DescriptorKernels<T>& s, int rows, const T* c, const T* value, T* a) {
@@ -41,7 +41,7 @@ void add_changes_k(const DescriptorKernels<T>& s, int rows, const T* c, const T*
 template <class Q>
 auto total_of(Q q) {
   return sum(q);
-}  // where an array is called sum
+}  // for functions in which an array is named sum
 
 template <class T, int K>
 void row_gradients_k(const DescriptorKernels<T>& s, int rows, const T* c, const T* value, const T* slope, const T* p,
@@ -124,7 +124,7 @@ void DescriptorKernels<T>::descriptor(const T* a, T* d) const {
     for (int m = 0; m < channels; m += P::width) (P::load(a + m) * P(T(radial_scale))).store(d + m);
     return;
   }
-  // In rising order: the padding that a row of channels writes over the next one is overwritten.
+  // In ascending order: the padding that a row of channels writes over the next one is overwritten.
   for (int q = 0; q < axis; ++q)
     for (int m = 0; m < channels; m += P::width) {
       P sum = T(0);

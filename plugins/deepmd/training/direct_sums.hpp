@@ -5,7 +5,7 @@
 
 namespace cambium::deepmd {
 
-/// The embedding networks are evaluated at every pair.
+/// Sums over neighbours with the embedding networks evaluated at every pair.
 template <class T>
 class DirectSums : public NeighbourSums<T> {
  public:

@@ -6,7 +6,7 @@
 namespace cambium::deepmd {
 
 namespace {
-constexpr int most_width = 1024;  ///< of scratch rows on the stack
+constexpr int most_width = 1024;  ///< of work rows on the stack
 }
 
 template <class T>

@@ -3,13 +3,13 @@
 
 namespace cambium::deepmd {
 
-/// Embedding networks y = N(x) of one number, with the derivative N'(x) carried along: the forces need it, and so does
-/// the gradient of a loss of forces. Rows are all pairs of a batch; each network works on a range of them, in blocks
-/// that stay in the cache. Hidden layers are tanh.
+/// Embedding networks y = N(x) with scalar input, together with the derivative N'(x): the forces need it, and so does
+/// the gradient of a loss of forces. Rows are all pairs of a batch; each network processes a range of them, in blocks
+/// that fit into the cache. Hidden layers are tanh.
 template <class T>
 class EmbeddingPass {
  public:
-  static constexpr int block = 1024;  ///< most rows that backward() takes at once
+  static constexpr int block = 1024;  ///< most rows in one call of backward()
 
   EmbeddingPass() = default;
   explicit EmbeddingPass(std::span<const int> widths);
@@ -21,7 +21,7 @@ class EmbeddingPass {
   const T* slope(int row) const { return slope_.back().row(row); }
 
   /// Adds the weights' gradient of sum over rows (value . value_bar + slope . slope_bar) for at most `block` rows whose
-  /// adjoints stand in value_bar(0..), slope_bar(0..). Needs forward() of these rows.
+  /// adjoints are stored in value_bar(0..), slope_bar(0..). Requires forward() of these rows.
   void backward(const NetworkWeights<T>& net, const T* x, int begin, int end);
   T* value_bar(int k) { return value_bar_.back().row(k); }
   T* slope_bar(int k) { return slope_bar_.back().row(k); }

@@ -46,9 +46,9 @@ double EmbeddingTable::largest_slope() const {
   return largest;
 }
 
-/// Estimated error of the slope: Chebyshev coefficients fall like a power of some q; the first that is missing is about
-/// the last one times q. Hermite's interpolation errs four times as much as the best one, and the slope of T_8 is up
-/// to 64.
+/// Estimated error of the slope: Chebyshev coefficients decay like a power of some q; the first truncated one is about
+/// the last one times q. Hermite interpolation has four times the error of the best approximation, and the slope of T_8
+/// is up to 64.
 double EmbeddingTable::error(int interval, double half) const {
   const double *c5 = coefficients(interval) + 5 * width_, *c7 = c5 + 2 * width_;
   double fifth = 0.0, seventh = 0.0;
@@ -72,7 +72,7 @@ void EmbeddingTable::divide(std::span<const int> cells, double tolerance) {
       if (level_[n] == most_level) continue;
       double largest = 0.0;
       for (int k = 0; k < parts(n); ++k) largest = std::max(largest, error(first_[n] + k, half_width(n)));
-      // Not "<=", so that weights that are no numbers end the loop.
+      // Not "<=", so that NaN weights end the loop.
       if (largest > tolerance * scale) ++level_[n], divided = true;
     }
   }

@@ -9,8 +9,8 @@ namespace cambium::deepmd {
 
 /// One embedding network as polynomials of degree 7 in intervals of its input, for the weights of one training step.
 /// Cells of width `cell` are divided into 2^level intervals each, until the estimated error of the slope is at most
-/// `tolerance` times the largest slope. What is built depends on weights and cells alone, not on what was built before,
-/// so that a resumed run repeats it. Everything here is in double.
+/// `tolerance` times the largest slope. The table depends only on weights and cells, not on earlier tables, so that a
+/// resumed run reproduces it. All computations are in double.
 class EmbeddingTable {
  public:
   static constexpr double cell = 0.5;
@@ -18,7 +18,7 @@ class EmbeddingTable {
 
   explicit EmbeddingTable(std::span<const int> widths) : pass_(widths), width_(widths.back()) {}
 
-  /// `cells`, rising, are numbers k of [k cell, (k + 1) cell).
+  /// `cells`, in ascending order, are the indices k of [k cell, (k + 1) cell).
   template <class T>
   void build(const NetworkWeights<T>& net, std::span<const int> cells, double tolerance) {
     network_.assign(net);
@@ -26,7 +26,7 @@ class EmbeddingTable {
   }
 
   int intervals() const { return static_cast<int>(coefficients_.size()) / (Hermite::terms * width_); }
-  /// First interval of the n-th cell, and into how many it is divided.
+  /// First interval of the n-th cell; parts() is the number of its intervals.
   int first(std::size_t n) const { return first_[n]; }
   int parts(std::size_t n) const { return 1 << level_[n]; }
   double half_width(std::size_t n) const { return 0.5 * cell / parts(n); }

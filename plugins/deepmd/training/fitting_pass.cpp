@@ -22,7 +22,7 @@ void FittingPass<T>::reserve(std::int64_t rows) {
 }
 
 namespace {
-/// Rows without the numbers that fill up registers, and back.
+/// Copies rows without the padding to full registers; add_packed() is the reverse.
 template <class T>
 std::vector<T> packed(const Rows<T>& from, int n, int width) {
   std::vector<T> out(static_cast<std::size_t>(n) * static_cast<std::size_t>(width));
@@ -36,7 +36,7 @@ void add_packed(const std::vector<T>& from, int n, int width, Rows<T>& to) {
     for (int c = 0; c < width; ++c)
       to.row(r)[c] += from[static_cast<std::size_t>(r) * static_cast<std::size_t>(width) + static_cast<std::size_t>(c)];
 }
-/// C += A W by a matrix of few bits (or A W^T); false where there is none.
+/// C += A W (or A W^T) with a quantised matrix; false if there is none.
 template <class T>
 bool add_coded(const Rows<T>& a, const LayerWeights<T>& layer, int n, bool transposed, Rows<T>& c) {
   if (!layer.coded) return false;
@@ -49,7 +49,7 @@ bool add_coded(const Rows<T>& a, const LayerWeights<T>& layer, int n, bool trans
   add_packed(y, n, out, c);
   return true;
 }
-/// C = A W (or A W^T with the sum in C kept).
+/// C = A W (or A W^T added to C).
 template <class T>
 void times(const Rows<T>& a, const LayerWeights<T>& layer, int n, Rows<T>& c) {
   if (layer.coded) {
@@ -85,7 +85,7 @@ void FittingPass<T>::forward(const NetworkWeights<T>& net, int n, double* energy
     }
   }
   const LayerWeights<T>& last = net[hidden];
-  std::vector<T> shift(n, T(0));  // of few bits that were fitted to samples
+  std::vector<T> shift(n, T(0));  // of a quantised last layer that was calibrated on samples
   if (last.coded) last.coded->add_product(last.parameter, packed(x_[hidden], n, last.in).data(), n, shift.data());
   for (int r = 0; r < n; ++r) {
     double e = last.b[0] + static_cast<double>(shift[r]);

@@ -3,9 +3,8 @@
 
 namespace cambium::deepmd {
 
-/// The energy networks of the atoms of one type, one row an atom: value, gradient with respect to the descriptor,
-/// tangent along a change of the descriptor, and the weights' gradient of both. Hidden layers are tanh, the last one is
-/// linear.
+/// Energy networks of the atoms of one type, one row per atom: value, gradient with respect to the descriptor, tangent
+/// along a change of the descriptor, and the weights' gradient of both. Hidden layers are tanh, the last one is linear.
 template <class T>
 class FittingPass {
  public:
@@ -19,12 +18,12 @@ class FittingPass {
   const T* input_gradient(int row) const { return x_gradient_[0].row(row); }  ///< dE/d(input)
   const T* input_bar(int row) const { return x_bar_[0].row(row); }            ///< see backward()
 
-  /// Energies of the first `n` rows, without bias of the type.
+  /// Energies of the first `n` rows, without the bias of the type.
   void forward(const NetworkWeights<T>& net, int n, double* energy);
   void gradient(const NetworkWeights<T>& net, int n);
-  /// Changes of the energies when the inputs change by input_dot.
+  /// Tangents of the energies when the inputs change by input_dot.
   void tangent(const NetworkWeights<T>& net, int n, double* energy_dot);
-  /// Adds the weights' gradient of S = sum over rows (energy_bar E + E_dot) and leaves dS/d(input) in input_bar.
+  /// Adds the weights' gradient of S = sum over rows (energy_bar E + E_dot) and stores dS/d(input) in input_bar.
   void backward(const NetworkWeights<T>& net, int n, const double* energy_bar);
 
  private:

@@ -8,8 +8,8 @@
 
 namespace cambium::deepmd {
 
-/// Gradients that several threads compute side by side: the first part adds to the given ones, every other has memory
-/// of its own, which is added in the order of parts. Tensors are contiguous, in T.
+/// Gradients computed concurrently by several threads: the first part adds to the given tensors, every other has its
+/// own memory; these are added in the order of parts. Tensors are contiguous, in T.
 template <class T>
 class GradientParts {
  public:
@@ -18,7 +18,7 @@ class GradientParts {
     others_.resize(parts - 1);
   }
 
-  /// Where part `part` adds; called by the thread that is to have this memory, which is zeroed.
+  /// Tensors that part `part` adds to; called by the thread that uses this memory, which is zeroed.
   std::vector<TensorRef> begin(int part) {
     auto out = given_;
     if (part == 0) return out;

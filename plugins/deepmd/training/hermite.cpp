@@ -10,7 +10,7 @@ namespace {
 using Matrix = std::array<std::array<double, Hermite::terms>, Hermite::terms>;
 using Wide = std::array<std::array<long double, 2 * Hermite::terms>, Hermite::terms>;
 
-/// Values and slopes at the nodes as functions of the coefficients, beside the unit matrix.
+/// Values and slopes at the nodes as functions of the coefficients, augmented by the identity matrix.
 Wide equations() {
   Wide m{};
   for (std::size_t i = 0; i < Hermite::nodes; ++i) {
@@ -25,7 +25,7 @@ Wide equations() {
   return m;
 }
 
-/// Gauss-Jordan elimination with the largest pivot.
+/// Gauss-Jordan elimination with partial pivoting.
 Matrix inverse(Wide m) {
   constexpr std::size_t n = Hermite::terms;
   for (std::size_t k = 0; k < n; ++k) {

@@ -3,9 +3,9 @@
 
 namespace cambium::deepmd {
 
-/// The polynomial of degree 7 on [-1, 1] with given values and slopes at four nodes. The nodes are the ends and +-t
-/// with t^2 = 3 - 2 sqrt(2), for which the largest |(t^2 - 1)(t^2 - t1^2)|, and so the bound on the error, is least
-/// among nodes with both ends; neighbouring intervals then agree in value and slope.
+/// Polynomial of degree 7 on [-1, 1] with given values and slopes at four nodes. The nodes are the ends and +-t with
+/// t^2 = 3 - 2 sqrt(2), which minimises the largest |(t^2 - 1)(t^2 - t1^2)|, and so the bound on the error, among nodes
+/// that include both ends; adjacent intervals then agree in value and slope.
 struct Hermite {
   static constexpr int nodes = 4, terms = 2 * nodes;
   static constexpr std::array<double, 4> node = {-1.0, -0.41421356237309504880, 0.41421356237309504880, 1.0};

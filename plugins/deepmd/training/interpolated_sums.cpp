@@ -11,7 +11,7 @@ namespace cambium::deepmd {
 
 namespace {
 constexpr int terms = Hermite::terms;
-constexpr int most_cells = 8192;  // on either side of 0; x comes so far where two atoms all but coincide
+constexpr int most_cells = 8192;  // on either side of 0; x gets there only if two atoms nearly coincide
 }  // namespace
 
 template <class T>
@@ -33,7 +33,7 @@ auto InterpolatedSums<T>::blocks_of(int network) const -> std::vector<Block> {
   return out;
 }
 
-/// Numbers of the cells in which a network's inputs lie, rising.
+/// Indices of the cells that contain a network's inputs, ascending.
 template <class T>
 std::vector<int> InterpolatedSums<T>::cells_of(const Batch& batch, int network, const PairRows<T>& rows) const {
   std::vector<char> used(2 * most_cells, 0);
@@ -88,7 +88,7 @@ void InterpolatedSums<T>::append_coefficients(const EmbeddingTable& table) {
     }
 }
 
-/// Runs, and their moments.
+/// Finds the runs and sums their moments.
 template <class T>
 void InterpolatedSums<T>::find_runs(const Batch& batch, const PairRows<T>& rows) {
   runs_.clear();

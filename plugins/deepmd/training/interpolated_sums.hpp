@@ -5,11 +5,11 @@
 
 namespace cambium::deepmd {
 
-/// The embedding networks are evaluated at the nodes of a table (EmbeddingTable), which is made anew for every batch,
-/// and interpolated at the pairs; gradients go back through the interpolation to the nodes and are those of the
-/// interpolated energy. Neighbours that follow each other in one interval are a run: with moments M_kj = sum of c_k t^j
-/// over the run, its part of an atom's sum is sum_j M_kj times the coefficients of t^j, so that the work on channels is
-/// by run, not by pair.
+/// Sums over neighbours with interpolated embedding networks: these are evaluated at the nodes of a table
+/// (EmbeddingTable), rebuilt for every batch. Gradients are propagated through the interpolation to the nodes and are
+/// those of the interpolated energy. Consecutive neighbours in one interval form a run: with moments M_kj = sum of c_k
+/// t^j over the run, its part of an atom's sum is sum_j M_kj times the coefficients of t^j, so that the work on
+/// channels is per run, not per pair.
 template <class T>
 class InterpolatedSums : public NeighbourSums<T> {
  public:
@@ -54,9 +54,9 @@ class InterpolatedSums : public NeighbourSums<T> {
   std::vector<EmbeddingTable> tables_;  ///< of every network
   std::vector<int> first_interval_;     ///< of every network, and the number of all
   std::vector<T> inverse_half_;         ///< dt/dx of every interval
-  Rows<T> coefficients_, adjoints_;     ///< interval by interval `terms` rows
+  Rows<T> coefficients_, adjoints_;     ///< `terms` rows for each interval
   std::vector<int> interval_;           ///< of every row
-  std::vector<T> powers_;               ///< 1, t, ... t^7 of every row, after eight spare numbers
+  std::vector<T> powers_;               ///< 1, t, ... t^7 of every row, after eight spare values
   std::vector<Run> runs_;
   std::vector<std::size_t> run_begin_;  ///< of every (neighbour type, atom), and the number of all
   std::vector<T> moments_, changes_;    ///< of every run, 4 x terms: of values, of changes

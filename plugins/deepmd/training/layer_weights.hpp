@@ -10,8 +10,8 @@
 
 namespace cambium::deepmd {
 
-/// One layer's weights where the training layer keeps them, and where their gradient is added. Row vectors are also
-/// held padded with zeros to whole registers.
+/// Weights of one layer in the training layer's storage, and the target of their gradient. Row vectors are also stored
+/// padded with zeros to full registers.
 template <class T>
 struct LayerWeights {
   int in = 0, out = 0, copies = 0;  ///< copies: of the input that are added to the output
@@ -20,7 +20,7 @@ struct LayerWeights {
   std::vector<T> b, idt;            ///< padded; idt is all 1 where the layer has none
   T *dw = nullptr, *db = nullptr, *didt = nullptr;
   std::vector<T> first_row;                    ///< w of a layer with one input, padded
-  const train::CodedWeights* coded = nullptr;  ///< instead of w, where they hold `parameter`
+  const train::CodedWeights* coded = nullptr;  ///< instead of w, if they contain `parameter`
   int parameter = 0;                           ///< of w
 
   bool has_idt() const { return idt_given; }
@@ -34,7 +34,7 @@ using NetworkWeights = std::vector<LayerWeights<T>>;
 template <class T>
 struct AllWeights {
   std::vector<NetworkWeights<T>> embedding, fitting;
-  /// The energy network of a species, or the one that serves all.
+  /// Energy network of a species, or the one that serves all.
   const NetworkWeights<T>& fitting_of(int type) const { return fitting[fitting.size() == 1 ? 0 : type]; }
 };
 

@@ -107,8 +107,8 @@ template <class T>
 void loss_adjoint(const Batch& batch, int f, const ModelPass<T>& pass, std::span<const double> weights,
                   const LossForm& form, typename ModelPass<T>::Adjoint& adjoint) {
   const TrainingFrame& frame = batch.frame(f);
-  // Of squares the slope is twice the error; of huber() it is the error itself, limited, and that of an atom's part
-  // where there are N.
+  // For squares the derivative is twice the error; for huber() it is the clamped error itself, that of the energy or
+  // virial per atom where divided by N.
   const bool is_huber = form.is_huber();
   const double twice = is_huber ? 1.0 : 2.0, part = is_huber ? 1.0 / frame.atoms() : 1.0;
   const double n = is_huber ? part : norm(frame.atoms(), form.intensive);

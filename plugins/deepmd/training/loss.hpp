@@ -7,8 +7,8 @@
 
 namespace cambium::deepmd {
 
-/// How an error counts: its square, for N atoms over N (`intensive`: N^2) in energies and virials; or, with a finite
-/// `huber`, that function of the error of a force component, and of energy and virial per atom.
+/// Form of the loss: the squared error, for N atoms over N (`intensive`: N^2) in energies and virials; or, with a
+/// finite `huber`, that function of the error of a force component, and of energy and virial per atom.
 struct LossForm {
   bool intensive = false;
   double huber = std::numeric_limits<double>::infinity();
@@ -19,21 +19,21 @@ struct LossForm {
 /// (1964)).
 double huber(double error, double delta);
 
-/// How the error of energies, forces and virials is weighted: L = pe dE^2 / N + pf <dF^2> + pv <dW^2> / N for N atoms,
-/// means over components. A prefactor p goes from start to limit with the learning rate:
+/// Weights of the errors of energies, forces and virials: L = pe dE^2 / N + pf <dF^2> + pv <dW^2> / N for N atoms,
+/// means over components. A prefactor p changes from start to limit with the learning rate:
 /// p = limit (1 - rate) + start rate (Wang et al., Comput. Phys. Commun. 228 (2018) 178).
 struct LossParams {
   double start_energy = 0.02, limit_energy = 1.0;
   double start_force = 1000.0, limit_force = 1.0;
   double start_virial = 0.0, limit_virial = 0.0;
-  bool intensive = false;  ///< 1/N^2 in place of 1/N
+  bool intensive = false;  ///< 1/N^2 instead of 1/N
   bool use_huber = false;
   double huber_delta = 0.01;  ///< eV and eV/Å
   static void describe(deck::Describe<LossParams>& d);
 
   std::array<double, 3> weights(double rate) const;
   LossForm form() const;
-  bool uses_virial() const { return start_virial > 0.0 || limit_virial > 0.0; }  ///< else there are two terms
+  bool uses_virial() const { return start_virial > 0.0 || limit_virial > 0.0; }  ///< otherwise there are two terms
 };
 
 /// The three terms of one frame (unweighted): energy, force, virial; zero where the frame has no label.

@@ -94,7 +94,7 @@ std::vector<std::size_t> portions_of(FrameRun frames) {
   return ends;
 }
 
-/// Runs of frames with nearly equal numbers of atoms, as many as there are threads, or frames.
+/// Runs of frames with nearly equal numbers of atoms, one for each thread, or for each frame if there are fewer.
 std::vector<FrameRun> shares_of(FrameRun frames) {
   const int parts = thread_shares(std::ssize(frames), 1);
   std::int64_t all = 0, before = 0;
@@ -190,7 +190,7 @@ class TypedLossGradient : public LossGradient {
     typename ModelPass<T>::Adjoint adjoint;
   };
 
-  /// Workspace of one thread: one portion after the other, or those of a whole call where weights come and go.
+  /// Workspace of one thread: one portion at a time, or all portions of a call with sharded weights.
   using Worker = std::vector<std::unique_ptr<Portion>>;
   using Portions = std::span<const std::unique_ptr<Portion>>;
   using Terms = std::vector<train::TermSum>;
@@ -206,7 +206,7 @@ class TypedLossGradient : public LossGradient {
     return to;
   }
 
-  /// For the shares of some threads, from `first` on: one portion of each after the other, or all `at_once`.
+  /// Processes the runs of some threads, from thread `first` on: one portion of each at a time, or all `at_once`.
   void add_gradient(std::span<const FrameRun> shares, OpenNetworks<T>& networks, std::span<const double> term_weights,
                     std::span<Terms> terms, bool at_once, int first = 0) {
     std::vector<std::vector<std::size_t>> ends;
@@ -227,13 +227,13 @@ class TypedLossGradient : public LossGradient {
     }
   }
 
-  /// The types that an energy network serves, first and behind the last; none where the number is negative.
+  /// Range [first, end) of the types that an energy network serves; empty if the index is negative.
   std::pair<int, int> types_of(int fitting) const {
     if (fitting < 0) return {0, 0};
     return shape_.fitting.size() == 1 ? std::pair{0, shape_.ntypes()} : std::pair{fitting, fitting + 1};
   }
 
-  /// f(share, portion) for all portions of all shares, each share on a thread of its own.
+  /// Calls f(share, portion) for all portions of all threads' shares, each share on its own thread.
   template <class F>
   static void each(const std::vector<Portions>& shares, F&& f) {
     on_threads(static_cast<int>(shares.size()), [&](int share) {
@@ -243,7 +243,7 @@ class TypedLossGradient : public LossGradient {
   }
 
   void energies_and_forces(const std::vector<Portions>& shares, OpenNetworks<T>& networks) const {
-    // Embedding networks are small and serve atoms of all types: they stay open together.
+    // Embedding networks are small and serve atoms of all types: all stay gathered together.
     for (int m = 0; m < networks.embeddings(); ++m) networks.forward(m);
     each(shares, [&](std::size_t, Portion& p) { p.pass.embed(p.batch, networks.weights()); });
     for (int m = 0; m < networks.embeddings(); ++m) networks.release(m);
@@ -319,7 +319,7 @@ class TypedLossGradient : public LossGradient {
   LossForm form_;
   double interpolation_;
   std::vector<int> first_;
-  std::vector<std::unique_ptr<Worker>> workers_;  ///< one a thread
+  std::vector<std::unique_ptr<Worker>> workers_;  ///< one per thread
 };
 
 }  // namespace

@@ -6,12 +6,12 @@
 
 namespace cambium::deepmd {
 
-/// Weights of a model's networks, embeddings first: all of them during the life of this object, or those of the modules
-/// that are open, where a callback says that weights come and go.
+/// Weights of a model's networks, embeddings first: all of them during the lifetime of this object, or, if a callback
+/// requests it (sharded weights), those of the modules that are currently gathered.
 template <class T>
 class OpenNetworks {
  public:
-  /// `first`: parameter of each network, and the number of all (first_parameters()).
+  /// `first`: first parameter of each network, and the total number (first_parameters()).
   OpenNetworks(const DeepPotentialModel& shape, std::span<const int> first, std::span<const TensorRef> weights,
                std::span<const TensorRef> gradients, const train::ReadyCallback& ready);
   int count() const { return static_cast<int>(first_.size()) - 1; }
@@ -19,7 +19,7 @@ class OpenNetworks {
   const AllWeights<T>& weights() const { return bound_; }
   const NetworkWeights<T>& operator[](int network) { return bound(network); }
 
-  /// The tensors that a network's gradient is added to, and the network with others in their place.
+  /// Tensors that a network's gradient is added to; with_gradients() is the network with other targets.
   std::span<const TensorRef> gradients(int network) const;
   NetworkWeights<T> with_gradients(int network, std::span<const TensorRef> gradients) const;
 
@@ -46,14 +46,14 @@ struct Prediction {
   std::array<double, 9> virial{};  ///< eV
 };
 
-/// Errors of a Deep Potential on frames and the gradient of its weighted loss, in one precision. Frames are taken in
-/// portions that are large enough for efficient matrix products, and shared out among threads: each has gradients of
-/// its own, which are added in the order of threads.
+/// Errors of a Deep Potential on frames and the gradient of its weighted loss, in one precision. Frames are processed
+/// in portions large enough for efficient matrix products, distributed over threads: each has its own gradients, which
+/// are added in the order of threads.
 ///
-/// Where weights come and go (ReadyCallback::by_module) every network is opened twice: once for the energies of its
-/// atoms and their derivatives, and, when the errors of forces are known, once for the changes of both along these
-/// errors and the gradient. All portions take each of these parts together and keep their activations in between. The
-/// bits are the same.
+/// With sharded weights (ReadyCallback::by_module) every network is gathered twice: once for the energies of its atoms
+/// and their derivatives, and, when the errors of forces are known, once for their tangents along these errors and the
+/// gradient. All portions do each of these steps together and keep their activations in between. The result is bitwise
+/// identical.
 class LossGradient {
  public:
   virtual ~LossGradient() = default;
@@ -61,7 +61,7 @@ class LossGradient {
   virtual void gradient(const Frames& frames, std::span<const TensorRef> weights, std::span<const double> term_weights,
                         std::span<const TensorRef> gradients, std::span<train::TermSum> terms,
                         const train::ReadyCallback& ready) = 0;
-  /// Adds to `terms`, too, where there are any: those of the loss.
+  /// If `terms` is not empty, also adds the terms of the loss to it.
   virtual void evaluate(const Frames& frames, std::span<const TensorRef> weights, std::span<train::TermSum> metrics,
                         std::span<train::TermSum> terms = {}) = 0;
   virtual std::vector<Prediction> predict(const Frames& frames, std::span<const TensorRef> weights) = 0;

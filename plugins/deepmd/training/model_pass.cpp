@@ -40,7 +40,7 @@ void ModelPass<T>::embed(const Batch& batch, const AllWeights<T>& weights) {
   }
 }
 
-/// The normalised frame and atomic parameters, behind the descriptor.
+/// Normalised frame and atomic parameters, after the descriptor.
 template <class T>
 void ModelPass<T>::write_parameters(const Batch& batch, int atom, T* columns) const {
   const TrainingFrame& frame = batch.frame(batch.frame_of(atom));
@@ -58,7 +58,7 @@ void ModelPass<T>::fit(const Batch& batch, const NetworkWeights<T>& net, int typ
   const int first = batch.type_begin(type), n = batch.type_begin(type + 1) - first;
   FittingPass<T>& pass = fitting_[t];
   pass.reserve(n);
-  for (int i = 0; i < n; ++i) {  // parts in order: what one writes behind its columns the next one overwrites
+  for (int i = 0; i < n; ++i) {  // in the order of columns: padding of a part is overwritten by the next
     each_part([&](TrainedDescriptor<T>& part, int column) { part.value(first + i, pass.input(i) + column); });
     write_parameters(batch, first + i, pass.input(i) + shape_.descriptor_size());
   }

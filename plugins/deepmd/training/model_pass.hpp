@@ -6,17 +6,17 @@ namespace cambium::deepmd {
 
 /// Energies, forces and virials of a Deep Potential, and the weights' gradient of any function of them.
 ///
-/// Forces are first derivatives, so a loss of forces needs mixed second derivatives. With v = -dL/dF (and strain from
-/// dL/d(virial)) as a direction in the space of positions, the gradient of such a loss is that of the energy's change
-/// along v: values and changes are carried through the network together, and one backward pass over the pair gives
-/// everything. Geometry and sums over atoms are in double, networks in T.
+/// Forces are first derivatives, so a loss of forces requires mixed second derivatives. With v = -dL/dF (and strain
+/// from dL/d(virial)) as a direction in the space of positions, the gradient of such a loss is that of the energy's
+/// directional derivative along v: values and tangents are propagated through the network together, and one backward
+/// pass over the pair gives the full gradient. Geometry and sums over atoms are in double, networks in T.
 template <class T>
 class ModelPass {
  public:
   /// `shape` gives sizes, statistics and biases; its weights are not read. It must outlive this object.
   /// With `interpolation` the embedding networks are interpolated to that tolerance (see EmbeddingTable); with 0 they
-  /// are evaluated at every pair, but those of se_e3 never at every angle: they are interpolated to 1e-12 then. With
-  /// attention layers they are always evaluated at every pair.
+  /// are evaluated at every pair, except those of se_e3, which are always interpolated, then to 1e-12. With attention
+  /// layers they are always evaluated at every pair.
   explicit ModelPass(const DeepPotentialModel& shape, double interpolation = 0.0);
   ModelPass(const ModelPass&) = delete;
 
@@ -28,12 +28,12 @@ class ModelPass {
   }  ///< eV/Å, by Batch::place
 
   using Adjoint = LossAdjoint;
-  /// Adds the loss's gradient to the weights' gradients. Needs evaluate() of this batch with these weights.
+  /// Adds the loss's gradient to the weights' gradients. Requires evaluate() of this batch with these weights.
   void backward(const Batch& batch, const AllWeights<T>& weights, const Adjoint& adjoint);
 
-  /// Both in parts, for weights of which only some networks' are there at a time: embed(), fit() of every type,
-  /// forces() are evaluate(); changes(), backward_fitting() of every type, backward_embedding() of every network are
-  /// backward(). Types and networks come in any order.
+  /// Both in steps, for sharded weights of which only some networks are gathered at a time: embed(), fit() of every
+  /// type, forces() equal evaluate(); changes(), backward_fitting() of every type, backward_embedding() of every
+  /// network equal backward(). Types and networks may be in any order.
   void embed(const Batch& batch, const AllWeights<T>& weights);  ///< reads the embedding networks
   void fit(const Batch& batch, const NetworkWeights<T>& net, int type);
   void forces(const Batch& batch);
@@ -43,7 +43,7 @@ class ModelPass {
 
  private:
   void write_parameters(const Batch& batch, int atom, T* columns) const;
-  /// f(part, first column) in the order of the columns.
+  /// Calls f(part, first column) in the order of the columns.
   template <class F>
   void each_part(F&& f) {
     int column = 0;

@@ -183,7 +183,7 @@ void PairDescriptor<T>::change(const Batch& batch, int atom, T* d_dot) {
   kernels_.descriptor_dot(a(atom), sum, d_dot);
 }
 
-/// A padding row takes part in every atom of its block's centre type, as often as that atom has empty slots.
+/// A padding row contributes to every atom of its block's centre type, once for each empty slot of that atom.
 template <class T>
 void PairDescriptor<T>::padding_adjoint(const Batch& batch, int tj, int ti) {
   std::vector<double> sum(kernels_.channels, 0.0);

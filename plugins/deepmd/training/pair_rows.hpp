@@ -3,9 +3,9 @@
 
 namespace cambium::deepmd {
 
-/// Inputs of a batch's pairs to the network, row by row (see Batch): the normalised environment c (four numbers), the
-/// input x of the embedding network, their changes along the direction of a loss's gradient, and the derivatives of the
-/// energy with respect to them.
+/// Inputs of the network for a batch's pairs, row by row (see Batch): the normalised environment c (four values), the
+/// input x of the embedding network, their tangents along the direction of a loss's gradient, and the derivatives of
+/// the energy with respect to them.
 template <class T>
 struct PairRows {
   std::vector<T> c, c_dot, c_bar;

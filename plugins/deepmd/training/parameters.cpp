@@ -45,7 +45,7 @@ std::vector<std::size_t> file_rows(const DeepPotentialModel& m) {
 
 std::vector<train::ParameterInfo> parameters_of(const DeepPotentialModel& model) {
   std::vector<train::ParameterInfo> out;
-  // Embeddings are interpolated: of their matrices no products with rows are left. The last matrix is a single column.
+  // Embeddings are interpolated: no matrix products with rows remain for them. The last matrix is a single column.
   visit_tensors(model, [&](const auto&, const auto& shape, const std::string& name, bool) {
     out.push_back({name, shape, shape.size() == 2, shape.size() == 2 && shape[1] > 1 && name.starts_with("fitting")});
   });

@@ -7,15 +7,15 @@
 
 namespace cambium::deepmd {
 
-/// The trainable tensors of a model of this shape: w and, where there are any, b and idt of every layer; embeddings
-/// first. The rows of a fitting network's first w are in the order [axis][channel] of our descriptor, not
-/// [channel][axis] as in model files.
+/// Trainable tensors of a model of this shape: w and, where present, b and idt of every layer; embeddings first. The
+/// rows of a fitting network's first w are in the order [axis][channel] of our descriptor, not [channel][axis] as in
+/// model files.
 std::vector<train::ParameterInfo> parameters_of(const DeepPotentialModel& model);
 
-/// First parameter of every network (embeddings, then fittings), and the total number as last entry.
+/// First parameter of every network (embeddings, then fittings), with the total number as the last entry.
 std::vector<int> first_parameters(const DeepPotentialModel& model);
 
-/// The model's own weights into the training layer's tensors, and back. T is double or float.
+/// Copies the model's own weights into the training layer's tensors, and back. T is double or float.
 template <class T>
 void copy_weights(const DeepPotentialModel& model, std::span<const TensorRef> weights);
 template <class T>

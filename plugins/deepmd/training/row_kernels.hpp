@@ -1,5 +1,5 @@
 #pragma once
-// Rows of whole registers, whose columns beyond the width are zero.
+// Kernels on rows of full registers, whose columns beyond the width are zero.
 #include "core/base/pack_math.hpp"
 #include "plugins/deepmd/training/buffer.hpp"
 
@@ -19,7 +19,7 @@ inline void copies_of(const T* in_row, int in, int copies, int width, T* out) {
   using P = HostPack<T>;
   if (copies == 0)
     for (int c = 0; c < width; c += P::width) P(T(0)).store(out + c);
-  // In rising order: what a copy writes beyond its end is zero, and the next one's.
+  // In ascending order: a copy writes zeros beyond its end, which the next one overwrites.
   for (int k = 0; k < copies; ++k)
     for (int c = 0; c < in; c += P::width) P::load(in_row + c).store(out + k * in + c);
 }

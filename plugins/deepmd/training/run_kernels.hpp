@@ -1,6 +1,6 @@
 #pragma once
-// Products of one atom's matrices with one interval's coefficients: `terms` rows of `stride` numbers that are whole
-// registers, zero beyond the width. Moments and their like are K x terms.
+// Products of one atom's matrices with one interval's coefficients: `terms` rows of `stride` values in full registers,
+// zero beyond the width. Moments and the like are K x terms.
 #include "plugins/deepmd/training/buffer.hpp"
 #include "plugins/deepmd/training/hermite.hpp"
 
@@ -8,11 +8,11 @@ namespace cambium::deepmd::runs {
 
 constexpr int terms = Hermite::terms;
 
-/// The powers 1 .. t^7 of one row, or as many numbers one for each.
+/// The powers 1 .. t^7 of one row, or one value for each of them.
 template <class T>
 using Terms = Pack<T, terms>;
 
-/// 0 .. 7: times the powers before, the powers' derivatives.
+/// Exponents 0 .. 7: multiplied by the lower powers they give the derivatives of the powers.
 template <class T>
 inline Terms<T> exponents() {
   alignas(64) T n[terms];
@@ -39,13 +39,13 @@ inline void add_sums(const T* moment, const T* coefficient, int stride, int widt
 template <class Q>
 auto total_of(Q q) {
   return sum(q);
-}  // where an array is called sum
+}  // for functions in which an array is named sum
 
 /// dots_kj = p_k . coefficient_j.
 template <class T, int K>
 inline void products(const T* p, const T* coefficient, int stride, int width, T* dots) {
   using P = HostPack<T>;
-  constexpr int half = terms / 2;  // as many sums as there are registers
+  constexpr int half = terms / 2;  // as many sums as fit into the registers
   for (int from = 0; from < terms; from += half) {
     P sum[K][half];
     for (auto& row : sum)
@@ -61,7 +61,7 @@ inline void products(const T* p, const T* coefficient, int stride, int width, T*
   }
 }
 
-/// bar_j += sum_k moment_kj a_bar_k + change_kj p_k: the adjoint of both sums that an interval takes part in.
+/// bar_j += sum_k moment_kj a_bar_k + change_kj p_k: the adjoint of both sums that an interval contributes to.
 template <class T, int K>
 inline void add_adjoints(const T* moment, const T* change, const T* a_bar, const T* p, int stride, int width, T* bar) {
   using P = HostPack<T>;

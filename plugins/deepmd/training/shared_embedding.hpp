@@ -5,9 +5,10 @@
 
 namespace cambium::deepmd {
 
-/// The embedding network that all pairs of species share, in training: for given species their embeddings are
-/// constants, so it is a network of one number for each pair (by_species()), of which only the bias of the first layer
-/// differs. Carries the gradients of these back to the network's weights, to the species' embeddings and to theirs.
+/// Embedding network shared by all pairs of species, in training: for given species their embeddings are constants, so
+/// it becomes a network with scalar input for each pair (by_species()), in which only the bias of the first layer
+/// differs. Propagates the gradients of these back to the network's weights, to the species' embeddings and to the
+/// weights of their network.
 template <class T>
 class SharedEmbedding {
  public:
@@ -16,15 +17,15 @@ class SharedEmbedding {
 
   void take(const NetworkWeights<T>& types, const NetworkWeights<T>& net);
   int width() const { return shape_.type_embedding.out(); }
-  const std::vector<double>& of(int type) const { return values_.back()[type]; }  ///< width() numbers
-  /// One a pair of species, by DeepPotentialModel::embedding_index() of the model by species.
+  const std::vector<double>& of(int type) const { return values_.back()[type]; }  ///< width() values
+  /// One per pair of species, indexed by DeepPotentialModel::embedding_index() of the model by species.
   const std::vector<NetworkWeights<T>>& networks() const { return networks_; }
 
-  /// The network of a pair, whose gradient goes to `net` and, where it is one of constants, into this object.
+  /// Network of a pair whose gradient is added to `net` or, for constants, stored in this object.
   NetworkWeights<T> with_gradient(int pair, const NetworkWeights<T>& net);
-  /// Takes the adjoint of a species' embedding, width() numbers.
+  /// Adds the adjoint of a species' embedding, width() values.
   void add_adjoint(int type, const T* bar);
-  /// Adds what the gradients of all pairs' networks mean for the first layer of `net`.
+  /// Adds the contribution of the gradients of all pairs' networks to the first layer of `net`.
   void backward(const NetworkWeights<T>& net);
   /// Adds the gradient of the embedding's own weights, after backward().
   void backward_types(const NetworkWeights<T>& types) const;
@@ -32,7 +33,7 @@ class SharedEmbedding {
  private:
   using Rows = std::vector<std::vector<double>>;  ///< by species
   int pairs() const { return shape_.type_one_side ? shape_.ntypes() : shape_.ntypes() * shape_.ntypes(); }
-  /// f(first row of the species' embedding in the first matrix, species) of a pair.
+  /// Calls f(first row of the species' embedding in the first matrix, species) for a pair.
   template <class F>
   void each_species(int pair, F&& f) const;
 

@@ -1,4 +1,4 @@
-// The descriptor se_atten without attention in training: that of pairs with an embedding network for each pair of
+// The descriptor se_atten without attention in training: a pair descriptor with an embedding network for each pair of
 // species, whose weights are those of one network and of the species' embeddings.
 #include <algorithm>
 

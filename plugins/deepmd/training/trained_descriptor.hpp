@@ -9,14 +9,14 @@
 
 namespace cambium::deepmd {
 
-/// Derivatives of a loss with respect to what ModelPass::evaluate() gives, in the same order.
+/// Derivatives of a loss with respect to the results of ModelPass::evaluate(), in the same order.
 struct LossAdjoint {
   std::vector<double> energy, force;
   std::vector<std::array<double, 9>> virial;
   void reset(const Batch& batch);
 };
 
-/// What the forces of a batch's pairs are added to: eV/Å by atom of the batch, and by frame.
+/// Accumulators of the forces of a batch's pairs: eV/Å by atom of the batch, and virials by frame.
 struct ForceSums {
   std::vector<double> force;
   std::vector<std::array<double, 9>> virial;
@@ -46,8 +46,8 @@ inline std::array<double, 3> move_of(const Batch& batch, const LossAdjoint& adjo
   return move;
 }
 
-/// One descriptor in training: values, forces, changes along the direction of a loss's gradient, and the gradient of
-/// its embedding networks' weights. Calls come in the order of ModelPass; atoms in any order.
+/// One descriptor in training: values, forces, tangents along the direction of a loss's gradient, and the gradient of
+/// its embedding networks' weights. Calls are in the order of ModelPass; atoms in any order.
 template <class T>
 class TrainedDescriptor {
  public:
@@ -56,17 +56,17 @@ class TrainedDescriptor {
   virtual int networks() const = 0;  ///< embedding networks
 
   virtual void embed(const Batch& batch, std::span<const NetworkWeights<T>> networks) = 0;
-  /// An atom's columns; up to a register of zeros is written behind them.
+  /// Writes an atom's columns; up to a register of zeros is written after them.
   virtual void value(int atom, T* d) = 0;
-  /// Takes dE/d(columns), for add_forces() and what comes after.
+  /// Stores dE/d(columns), for add_forces() and later calls.
   virtual void take_gradient(int atom, const T* d_gradient) = 0;
   virtual void add_forces(const Batch& batch, ForceSums& sums) = 0;
   virtual void take_changes(const Batch& batch, const LossAdjoint& adjoint) = 0;
-  /// Change of an atom's columns; up to a register of zeros is written behind them.
+  /// Writes the tangent of an atom's columns; up to a register of zeros is written after them.
   virtual void change(const Batch& batch, int atom, T* d_dot) = 0;
-  /// Takes the adjoints of value() and of change().
+  /// Stores the adjoints of value() and of change().
   virtual void take_adjoints(int atom, const T* d_bar, const T* d_dot_bar) = 0;
-  /// Adds the gradient of the weights of one network, once all atoms' adjoints are there.
+  /// Adds the gradient of the weights of one network, after the adjoints of all atoms are set.
   virtual void backward(const Batch& batch, const NetworkWeights<T>& net, int index) = 0;
 };
 
@@ -75,8 +75,8 @@ template <class T>
 std::unique_ptr<TrainedDescriptor<T>> make_pair_descriptor(const DeepPotentialModel& shape, double interpolation);
 template <class T>
 std::unique_ptr<TrainedDescriptor<T>> make_angle_descriptor(const DeepPotentialModel& shape, double interpolation);
-/// se_atten without attention layers and with them. Networks are the species' embedding, the embedding network, and
-/// those of attention.
+/// se_atten without and with attention layers. Networks are the species' embedding, the embedding network, and those of
+/// attention.
 template <class T>
 std::unique_ptr<TrainedDescriptor<T>> make_species_descriptor(const DeepPotentialModel& shape, double interpolation);
 template <class T>

@@ -31,7 +31,7 @@ class WidenedNetwork {
   }
   const NetworkWeights<double>& layers() const { return layers_; }
 
-  /// Adds the gradient to that of the network that this is a copy of.
+  /// Adds the gradient to that of the network that was copied.
   template <class T>
   void add_gradient_to(const NetworkWeights<T>& net) const {
     for (std::size_t l = 0; l < net.size(); ++l) {

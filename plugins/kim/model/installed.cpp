@@ -38,7 +38,7 @@ struct Collections {
   }
 };
 
-/// "MO_123629422045_005" of "EAM_Dynamo_..._Al__MO_123629422045_005"; empty without one.
+/// "MO_123629422045_005" of "EAM_Dynamo_..._Al__MO_123629422045_005"; empty if there is none.
 std::string code_of(const std::string& name) {
   const auto at = name.rfind("__");
   return at == std::string::npos ? "" : name.substr(at + 2);
@@ -54,7 +54,7 @@ std::string lower(std::string text) {
   return text;
 }
 
-/// Those that hold the whole of what was wanted, else those that begin as it does.
+/// Names that contain the wanted one, followed by those with the longest common prefix.
 std::vector<std::string> similar(const std::string& wanted, const std::vector<std::string>& names) {
   constexpr std::size_t shown = 4;
   std::vector<std::pair<std::size_t, std::string>> found;

@@ -17,7 +17,7 @@ namespace {
 
 namespace arguments = KIM::COMPUTE_ARGUMENT_NAME;
 
-/// Units in eV and Å; CODATA 2018, the calorie is the thermochemical one. None for one that is not known here.
+/// Units in eV and Å; CODATA 2018, with the thermochemical calorie. nullopt for an unknown unit.
 std::optional<double> in_angstrom(KIM::LengthUnit unit) {
   if (unit == KIM::LENGTH_UNIT::A) return 1.0;
   if (unit == KIM::LENGTH_UNIT::Bohr) return 0.529177210903;
@@ -34,8 +34,8 @@ std::optional<double> in_ev(KIM::EnergyUnit unit) {
   return unit == KIM::ENERGY_UNIT::erg ? std::optional(1e-7 / 1.602176634e-19) : std::nullopt;
 }
 
-/// KIM::GetNeighborListFunction over NeighborRows: lists of all cut-offs are the longest one, whose distances models
-/// compare themselves.
+/// KIM::GetNeighborListFunction for NeighborRows: the longest list serves all cut-offs; models compare distances
+/// themselves.
 int neighbors_of(void* const data, int, const double*, int, int particle, int* count, const int** list) {
   const auto& rows = *static_cast<const NeighborRows*>(data);
   if (particle < 0 || particle >= rows.rows) return 1;
@@ -98,7 +98,7 @@ void KimModel::Parts::create() {
   read_arguments();
 }
 
-/// A model may keep to units of its own whatever was asked for.
+/// A model may use its own units regardless of those requested.
 void KimModel::Parts::read_units() {
   KIM::LengthUnit length_unit;
   KIM::EnergyUnit energy_unit;
@@ -194,7 +194,7 @@ void KimModel::compute(ModelAtoms& atoms) const {
   parts_->set(arguments::partialEnergy, &atoms.energy);
   parts_->set(arguments::partialForces, atoms.forces.data());
   double virial[6] = {};
-  // A pointer of a former call would be written to; null says that nothing is asked for.
+  // A pointer of an earlier call would be written to; null means that the argument is not requested.
   const auto ask = [&](KIM::ComputeArgumentName argument, double* values, bool wanted) {
     if (parts_->gives(argument)) parts_->set(argument, wanted ? values : static_cast<double*>(nullptr));
   };

@@ -6,46 +6,46 @@
 
 namespace cambium::kim {
 
-/// Rows of neighbours of atoms, as the KIM API asks for them: those of row i begin at index + offset[i].
+/// Neighbour lists in the form required by the KIM API: the neighbours of row i begin at index + offset[i].
 struct NeighborRows {
   const std::int64_t* offset = nullptr;
   const int* count = nullptr;
   const int* index = nullptr;
-  int rows = 0;  ///< atoms that have neighbours
+  int rows = 0;  ///< atoms with neighbour lists
 };
 
-/// Atoms of one rank and what a model answers about them. Units: eV, Å.
+/// Atoms of one rank and a model's results for them. Units: eV, Å.
 struct ModelAtoms {
   std::vector<double> positions;  ///< 3 each
   std::vector<int> codes;         ///< of their species, KimModel::code
-  std::vector<int> contributing;  ///< 1: its energy counts; 0: a ghost
+  std::vector<int> contributing;  ///< 1: its energy is counted; 0: a ghost
   NeighborRows neighbors;
-  bool per_atom = false;  ///< asked for energies and virials of atoms
+  bool per_atom = false;  ///< request energies and virials of atoms
 
   double energy = 0.0;
-  std::vector<double> forces;       ///< 3 each, on ghosts, too
-  std::vector<double> atom_energy;  ///< when per_atom
-  std::vector<double> atom_virial;  ///< 6 each when per_atom: xx, yy, zz, yz, xz, xy of -dE/dstrain
+  std::vector<double> forces;       ///< 3 each, also on ghosts
+  std::vector<double> atom_energy;  ///< if per_atom
+  std::vector<double> atom_virial;  ///< 6 each if per_atom: xx, yy, zz, yz, xz, xy of -dE/dstrain
 };
 
 /// A portable model of the KIM API (Tadmor et al., JOM 63, 17, 2011; version 2, https://kim-api.readthedocs.io).
 class KimModel {
  public:
-  /// `wanted`: name or code of an installed model (installed.hpp). InputError: not installed, no forces, or a demand on
-  /// the simulator that is not met here.
+  /// `wanted`: name or code of an installed model (installed.hpp). InputError: not installed, no forces, or a
+  /// requirement on the simulator that is not met.
   explicit KimModel(const std::string& wanted);
   ~KimModel();
 
   const std::string& name() const;
   const std::vector<std::string>& species() const;
-  /// Number by which the model knows a species; none where it does not.
+  /// Species code of the model; nullopt if it does not support the species.
   std::optional<int> code(const std::string& symbol) const;
-  /// Distance (Å) within which atoms act on the energy of one: ghosts must lie so deep.
+  /// Distance (Å) within which atoms affect the energy of one: the required depth of ghosts.
   double influence_distance() const;
   double largest_cutoff() const;  ///< Å, of its neighbour lists
   bool asks_for_neighbors_of_ghosts() const;
   bool gives_atoms() const;  ///< energies and virials of single atoms
-  /// InputError: the model reports a failure.
+  /// InputError if the model reports a failure.
   void compute(ModelAtoms& atoms) const;
 
  private:

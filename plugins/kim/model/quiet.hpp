@@ -6,7 +6,7 @@
 
 namespace cambium::kim {
 
-/// While it lives, whatever the KIM API creates writes its log nowhere: without it a file kim.log would appear in the
+/// During its lifetime, objects created by the KIM API write no log: otherwise a file kim.log would appear in the
 /// current folder.
 class Quiet {
  public:

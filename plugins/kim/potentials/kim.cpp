@@ -14,7 +14,7 @@ auto on_host(const V& view) {
   return Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), view);
 }
 
-/// Atoms as the KIM API reads them.
+/// Atoms in the layout of the KIM API.
 template <class Positions>
 ModelAtoms atoms_of(const Particles& particles, const Positions& x, const std::vector<int>& code) {
   ModelAtoms out;
@@ -29,7 +29,7 @@ ModelAtoms atoms_of(const Particles& particles, const Positions& x, const std::v
 }
 
 /// Virial of forces on owned atoms and ghosts, -dE/dstrain: a rank's energy does not change when all its atoms move
-/// together, so that positions may be counted from any point.
+/// together, so that the origin of positions is arbitrary.
 void add_virial(const ModelAtoms& atoms, double virial[9]) {
   const double* origin = atoms.positions.data();
   for (std::size_t i = 0; i < atoms.codes.size(); ++i)
@@ -38,8 +38,8 @@ void add_virial(const ModelAtoms& atoms, double virial[9]) {
         virial[3 * a + b] += atoms.forces[3 * i + a] * (atoms.positions[3 * i + b] - origin[b]);
 }
 
-/// Adds energies and virials of atoms. Some models leave a part of a bond's energy with the ghost at its end: it goes
-/// to the atom that this is a copy of.
+/// Adds energies and virials of atoms. Some models assign a part of a bond's energy to the ghost at its end: it is
+/// added to the atom of which the ghost is a copy.
 void add_atoms(const ModelAtoms& atoms, const Particles& particles, GhostExchange& ghosts, ForceOutput& out) {
   constexpr std::size_t component[9] = {0, 5, 4, 5, 1, 3, 4, 3, 2};  // of xx, yy, zz, yz, xz, xy
   const View<double* [3]> parts("kim: energies of atoms", static_cast<std::size_t>(particles.capacity()));
@@ -58,9 +58,9 @@ void add_atoms(const ModelAtoms& atoms, const Particles& particles, GhostExchang
   Kokkos::deep_copy(out.atom_virial, virial);
 }
 
-/// Everything that is there: the neighbours of all rows.
+/// Builds the neighbour lists of all rows, including ghosts.
 void build_all(const Particles& particles, double cutoff, NeighborList& list) {
-  Particles every = particles;  // every row has neighbours of its own; arrays are shared
+  Particles every = particles;  // every row has its own neighbours; arrays are shared
   every.nlocal = particles.total();
   every.nghost = 0;
   build_neighbors(every, cutoff, 0.0, list);

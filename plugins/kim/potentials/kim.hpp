@@ -10,7 +10,7 @@
 
 namespace cambium::kim {
 
-/// An interatomic model of OpenKIM, evaluated by the library that it brings.
+/// An interatomic model of OpenKIM, evaluated by the model's own library.
 class Kim : public Potential, public Checked {
  public:
   struct Params {
@@ -28,7 +28,7 @@ class Kim : public Potential, public Checked {
   void bind(std::span<const Species> species) override;
   double cutoff() const override { return model_->influence_distance(); }
   bool writes_ghost_forces() const override { return true; }
-  /// InputError: energies or virials of atoms are asked for, and the model has none.
+  /// InputError if energies or virials of atoms are requested and the model has none.
   void compute(const Particles&, const NeighborList&, GhostExchange&, const ForceRequest&, ForceOutput&,
                Context&) override;
   std::string summary() const override;
@@ -37,7 +37,7 @@ class Kim : public Potential, public Checked {
  private:
   std::unique_ptr<KimModel> model_;
   std::vector<int> code_;  ///< of the model, by type of the deck
-  NeighborList all_;       ///< rows of ghosts, too, for models that ask for them
+  NeighborList all_;       ///< including rows of ghosts, for models that require them
 };
 
 }  // namespace cambium::kim

@@ -11,33 +11,34 @@
 
 namespace cambium::mace {
 
-/// An array of a model, in row-major order, whatever its strides and type in the file were.
+/// An array of a model, in row-major order, independent of its strides and type in the file.
 struct Tensor {
   std::vector<std::int64_t> shape;
   std::vector<double> values;
 };
 
-/// Modules, tensors and attributes of an archive of PyTorch (TorchScript, or torch.save of a module), as data: a value
-/// has the path that Python would use, "interactions.0.linear_up.weight". No code of the archive runs.
+/// Modules, tensors and attributes of a PyTorch archive (TorchScript, or torch.save of a module), as data: a value has
+/// the path that Python would use, "interactions.0.linear_up.weight". No code of the archive is executed.
 class ModelArchive {
  public:
-  /// InputError when the file is no archive of PyTorch, is damaged, or was written on a big-endian machine.
+  /// InputError when the file is no PyTorch archive, is damaged, or was written on a big-endian machine.
   explicit ModelArchive(const std::string& path);
 
   const std::string& path() const { return zip_.path(); }
   bool has(const std::string& name) const { return entries_.count(name) > 0; }
   /// InputError when there is no such value.
   const PickleValue& value(const std::string& name) const;
-  /// InputError when there is no such tensor, its storage was cut short, or its type is none of float64, float32,
-  /// int64, int32 and bool.
+  /// InputError when there is no such tensor, its storage is truncated, or its type is none of float64, float32, int64,
+  /// int32 and bool.
   Tensor tensor(const std::string& name) const;
   double real(const std::string& name) const;  ///< a number, or a tensor of one element
-  bool flag(const std::string& name) const;    ///< false when it is not there
-  /// Name of a module's class, without its package; empty when there is no such module.
+  bool flag(const std::string& name) const;    ///< false if absent
+  /// Class name of a module, without its package; empty when there is no such module.
   std::string class_of(const std::string& name) const;
-  /// Path of the first module of one of these classes, with a point behind unless it is the root; false without one.
+  /// Finds the path of the first module of one of these classes, followed by a dot unless it is the root; false if
+  /// none.
   bool find_class(const std::vector<std::string>& classes, std::string& prefix) const;
-  /// Numbers that TorchScript keeps with its code.
+  /// Numeric constants stored with TorchScript code.
   std::vector<double> constants() const;
 
  private:

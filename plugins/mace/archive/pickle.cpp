@@ -20,7 +20,7 @@ const PickleValue* PickleValue::find(std::string_view key) const {
 
 namespace {
 
-/// The stack machine: operations push values, and nothing else.
+/// The stack machine: operations only push values.
 class Machine {
  public:
   Machine(std::string_view bytes, const std::string& source, std::deque<PickleValue>& values)
@@ -72,7 +72,7 @@ class Machine {
     stack_.pop_back();
     return value;
   }
-  /// Content above the last mark, which goes, too.
+  /// Removes and returns the stack above the last mark, which is removed, too.
   std::vector<PickleValue*> above_mark() {
     std::size_t k = stack_.size();
     while (k > 0 && stack_[k - 1]) --k;
@@ -87,7 +87,7 @@ class Machine {
   void long_integer(std::uint64_t size) {
     if (size > 8) {
       take(size);
-      return integer(0);  // hashes of compiled code, which no model needs
+      return integer(0);  // hashes of compiled code, which models do not need
     }
     std::uint64_t value = number(static_cast<int>(size));
     if (size > 0 && size < 8 && (value >> (8 * size - 1) & 1u)) value |= ~std::uint64_t{0} << (8 * size);
@@ -111,7 +111,7 @@ class Machine {
   void add(std::vector<PickleValue*> items, Kind kind) {
     PickleValue* to = top();
     if (kind == Kind::dict && items.size() % 2 != 0) damaged();
-    if (!to->is(kind)) return;  // a class with its own items: nothing that a model needs
+    if (!to->is(kind)) return;  // a class with its own items, which models do not need
     to->items.insert(to->items.end(), items.begin(), items.end());
   }
   void global(std::string name) { push(Kind::global)->text = std::move(name); }
@@ -269,7 +269,7 @@ bool Machine::memo(unsigned char operation) {
   }
 }
 
-/// Callable and arguments become an object of the callable's name; an ordered dictionary is a dictionary.
+/// Callable and arguments become an object with the callable's name; an ordered dictionary becomes a dictionary.
 void Machine::object() {
   PickleValue* arguments = pop();
   PickleValue* callable = pop();

@@ -15,19 +15,18 @@ struct PickleValue {
   double real = 0.0;
   std::string text;                 ///< text, bytes; of a global and an object "module.name"
   std::vector<PickleValue*> items;  ///< elements; of a dict key, value, key, ...; of an object its arguments;
-                                    ///< of a storage what the persistent id consists of
+                                    ///< of a storage the components of the persistent id
   PickleValue* state = nullptr;     ///< of an object, what it was built from; or null
 
   bool is(Kind k) const { return kind == k; }
-  /// Value of a key of text in a dict; null without it.
+  /// Value of a string key in a dict; null if absent.
   const PickleValue* find(std::string_view key) const;
 };
 
 /// Reads protocols 2 to 4 of Python's pickle format into values.
 class Pickle {
  public:
-  /// `source` names file and member in errors. InputError for an operation that is unknown, or a pickle that ends
-  /// early.
+  /// `source` names file and member in errors. InputError for an unknown operation, or a truncated pickle.
   Pickle(std::string_view bytes, const std::string& source);
   const PickleValue& root() const { return *root_; }
 

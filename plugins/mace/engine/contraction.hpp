@@ -5,8 +5,8 @@
 
 namespace cambium::mace {
 
-/// The symmetric contraction of messages in numbers of type T, a register of channels at a time. Terms that differ by
-/// their last component alone share the product of the others.
+/// Symmetric contraction of messages in type T, a register of channels at a time. Terms that differ only in their last
+/// component share the product of the others.
 template <class T>
 class SymmetricContraction {
  public:
@@ -20,10 +20,10 @@ class SymmetricContraction {
  private:
   struct Group {
     int degree, out;
-    int component[2];  ///< those that the terms share: degree - 1
+    int component[2];  ///< shared by the terms: degree - 1
     int first, last;   ///< terms
   };
-  /// Of the first term and the channel k; terms follow each other at the distance of a register.
+  /// Coefficients of the first term for channel k; terms follow at a stride of one register.
   const T* coefficients(int species, int k) const;
 
   int channels_ = 0;

@@ -5,8 +5,8 @@
 
 namespace cambium::mace {
 
-/// Products of a neighbour's features with harmonics and radial weights of an edge, in numbers of type T, a register of
-/// channels at a time.
+/// Products of a neighbour's features with harmonics and radial weights of an edge, in type T, a register of channels
+/// at a time.
 template <class T>
 class Convolution {
  public:
@@ -15,8 +15,8 @@ class Convolution {
 
   /// Adds the products to `out`, the sum over neighbours.
   void add(const T* features, const T* harmonics, const T* weights, T* out);
-  /// Adds the gradient, given that of the sum over neighbours, with respect to harmonics and, where it is not null,
-  /// features; returns that along the edge through the weights, whose slopes (1/Å) are given.
+  /// Adds the gradient, given that of the sum over neighbours, with respect to harmonics and, if not null, features;
+  /// returns that along the edge through the weights, whose slopes (1/Å) are given.
   T add_gradient(const T* features, const T* harmonics, const T* weights, const T* slopes, const T* out_gradient,
                  T* harmonics_gradient, T* features_gradient);
 
@@ -30,7 +30,7 @@ class Convolution {
     std::vector<Pair> pairs;        ///< by component of the result
     std::vector<int> harmonic;      ///< of each term
     std::vector<T> factor;          ///< of each term
-    std::vector<int> first_of_out;  ///< pairs of each component of the result; one more
+    std::vector<int> first_of_out;  ///< first pair of each component of the result, and the end
   };
   static constexpr int most_components = 23;  ///< of a block: degree 11
   /// Sums of factors times harmonics, of each pair.

@@ -10,22 +10,22 @@
 
 namespace cambium::mace {
 
-/// Numbers of features and weights. Distances, harmonics, readouts, energies and sums of forces are float64 in both.
+/// Precision of features and weights. Distances, harmonics, readouts, energies and sums of forces are float64 in both.
 enum class Precision { float64, float32 };
 
 /// Energies, forces and virials of a model, by a forward pass over its interactions and a backward pass over their
-/// gradients. Features of neighbours cross ranks once an interaction, so that ghosts reach one cut-off, whatever the
-/// number of interactions.
+/// gradients. Features of neighbours are exchanged between ranks once per interaction, so that ghosts are needed to one
+/// cut-off only, regardless of the number of interactions.
 class Engine {
  public:
   virtual ~Engine() = default;
   virtual const MaceModel& model() const = 0;
 
-  /// Adds to `out` as Potential::compute does; forces of ghosts, too. `species` is the model's of each deck type.
-  /// Collective.
+  /// Adds to `out` like Potential::compute; including forces on ghosts. `species` maps deck types to species of the
+  /// model. Collective.
   virtual void compute(const Particles& particles, const NeighborList& list, GhostExchange& ghosts,
                        const std::vector<int>& species, const ForceRequest& request, ForceOutput& out) = 0;
-  /// Bytes that the features of an atom take between the two passes, owned and ghost.
+  /// Bytes per atom, owned or ghost, of the features stored between the two passes.
   virtual double bytes_per_atom() const = 0;
 };
 

@@ -3,8 +3,8 @@
 
 namespace cambium::mace {
 
-/// f.operator()<P>(k) for the channels k .. k + P::width - 1 of 0 .. n - 1: registers first, single numbers behind
-/// them.
+/// Calls f.operator()<P>(k) for the channels k .. k + P::width - 1 of 0 .. n - 1: first full registers, then single
+/// values.
 template <class T, class F>
 CAMBIUM_HF void over_channels(int n, const F& f) {
   constexpr int w = native_width<T>;

@@ -5,7 +5,7 @@
 
 namespace cambium::mace {
 
-/// A LinearMap in numbers of type T (double or float), of many atoms at once: rows without gaps.
+/// A LinearMap in type T (double or float), for many atoms at once: contiguous rows.
 template <class T>
 class Linear {
  public:
@@ -36,7 +36,7 @@ class SpeciesLinear {
   void apply_transposed(int rows, const int* species, const T* out, T* in);  ///< adds
 
  private:
-  /// f(map, rows, from, to) for the rows of each species, put together where they are not already.
+  /// Calls f(map, rows, from, to) for the rows of each species, gathered unless they are contiguous.
   template <class F>
   void by_species(int rows, const int* species, int from_width, const T* from, int to_width, T* to, const F& f);
 

@@ -10,8 +10,8 @@
 
 namespace cambium::mace {
 
-/// Both passes of a model, with features and weights in numbers of type T (double or float). Linear maps work on blocks
-/// of atoms, everything else on one atom or edge.
+/// Both passes of a model, with features and weights in type T (double or float). Linear maps are applied to blocks of
+/// atoms, everything else to one atom or edge.
 template <class T>
 class Passes final : public Engine {
  public:
@@ -41,7 +41,7 @@ class Passes final : public Engine {
   void set_harmonics();
   /// Features of the atoms before interaction `k`.
   const T* before(std::size_t k, int i) const;
-  /// What neighbour `j` sends in interaction `k`.
+  /// Features sent by neighbour `j` in interaction `k`.
   const T* sent(std::size_t k, int j) const;
   void forward(std::size_t k, const Particles& particles, GhostExchange& ghosts);
   void sum_over_neighbours(std::size_t k, int i, T* sum);
@@ -49,9 +49,9 @@ class Passes final : public Engine {
   void read_energy(std::size_t k, int i);
   void backward(std::size_t k, const Particles& particles, GhostExchange& ghosts, EdgeForces& results);
   /// Gradient with respect to the sums over neighbours from that with respect to the features after interaction `k`;
-  /// the skip connection's part is added to the features before it.
+  /// the contribution of the skip connection is added to the gradient of the features before it.
   void back_to_sums(std::size_t k, Block block);
-  /// Forces of the edges of atom `i`, and gradients of what its neighbours sent.
+  /// Forces of the edges of atom `i`, and gradients of the features sent by its neighbours.
   void edge_forces(std::size_t k, int i, const T* sum_gradient, EdgeForces& results);
   void add_energies(int atoms, EdgeForces& results);
 
@@ -60,11 +60,11 @@ class Passes final : public Engine {
   std::vector<Layer> layers_;
   NodeFeatures<T> sent_gradient_;
   std::vector<int> species_;           ///< of owned atoms and ghosts
-  std::vector<std::vector<T>> first_;  ///< of each species: what it sends in the first interaction
+  std::vector<std::vector<T>> first_;  ///< of each species: features sent in the first interaction
   NodeFeatures<T> embedding_;          ///< of each atom, before the first interaction
   std::vector<double> energy_;         ///< of owned atoms, in units of the model's scale
   std::vector<T> harmonics_;           ///< of each edge
-  std::vector<T> slopes_;              ///< of the same, of three
+  std::vector<T> slopes_;              ///< their derivatives, three each
   std::vector<T> harmonics_gradient_;
   NodeFeatures<T> sums_, products_, other_;  ///< of the atoms of a block
   std::vector<double> read_, read_gradient_;

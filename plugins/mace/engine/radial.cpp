@@ -43,7 +43,7 @@ void RadialWeights<T>::inputs(const double* r, int edges, bool slopes) {
 
 namespace {
 
-/// SiLU times `factor` in place of `value`, its derivative times `slope` in place of that; null: no slopes.
+/// Replaces `value` by SiLU times `factor`, and `slope` by its derivative times `slope`; null: no slopes.
 template <class P>
 void activate(P factor, typename P::value_type* value, typename P::value_type* slope) {
   using T = typename P::value_type;

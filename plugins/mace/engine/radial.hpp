@@ -5,8 +5,8 @@
 
 namespace cambium::mace {
 
-/// Weights of edges from their lengths, with slopes where they are wanted: the radial basis in float64, the network in
-/// numbers of type T. Keeps its scratch from call to call.
+/// Weights of edges from their lengths, with slopes if requested: the radial basis in float64, the network in type T.
+/// Work arrays are reused from call to call.
 template <class T>
 class RadialWeights {
  public:
@@ -31,7 +31,7 @@ class RadialWeights {
   int envelope_;
   bool cut_inputs_;
   std::vector<Layer> layers_;
-  std::vector<T> values_, next_;  ///< [edge][value], with the slopes of all edges behind the values
+  std::vector<T> values_, next_;  ///< [edge][value], followed by the slopes of all edges
   std::size_t slopes_ = 0;        ///< where slopes begin
 };
 
@@ -39,7 +39,7 @@ extern template class RadialWeights<double>;
 extern template class RadialWeights<float>;
 
 /// The smooth cut-off 1 - (p+1)(p+2)/2 x^p + p(p+2) x^(p+1) - p(p+1)/2 x^(p+2) of x = r / cutoff below 1, and its
-/// slope.
+/// derivative.
 void envelope(double r, double cutoff, int p, double& value, double& slope);
 
 }  // namespace cambium::mace

@@ -3,7 +3,7 @@
 
 namespace cambium::mace {
 
-/// Energy that a readout adds (without scale), and its gradient with respect to the features, added.
+/// Energy of a readout (without scale); its gradient with respect to the features is added.
 double read_out(const Readout& readout, double activation, const double* features, double scale, double* gradient);
 
 }  // namespace cambium::mace

@@ -57,7 +57,7 @@ std::vector<Instruction> ArchiveParts::product(const std::string& name, const st
 }
 
 double ArchiveParts::activation(const std::string& prefix) const {
-  constexpr double expected = 1.679, tolerance = 0.01;  // 1 / rms of SiLU of normal numbers; e3nn drew a million
+  constexpr double expected = 1.679, tolerance = 0.01;  // 1 / rms of SiLU of normal deviates; e3nn used a million
   const std::string beside = prefix + "interactions.0.conv_tp_weights.layer0.act.cst";
   if (archive_.has(beside)) return archive_.real(beside);
   for (const double value : archive_.constants())

@@ -3,7 +3,7 @@
 
 namespace cambium::mace {
 
-/// Parts of a model as an archive of PyTorch describes them.
+/// Parts of a model as described by a PyTorch archive.
 class ArchiveParts final : public ModelParts {
  public:
   explicit ArchiveParts(const ModelArchive& archive) : archive_(archive) {}
@@ -13,11 +13,11 @@ class ArchiveParts final : public ModelParts {
   double real(const std::string& name) const override { return archive_.real(name); }
   bool flag(const std::string& name) const override { return archive_.flag(name); }
   std::string class_of(const std::string& name) const override { return archive_.class_of(name); }
-  /// For the attribute `name`: tuples (channels, (degree, parity)).
+  /// Irreps of the attribute `name`: tuples (channels, (degree, parity)).
   Irreps irreps(const std::string& name) const override;
   std::vector<Instruction> linear(const std::string& name) const override;
   std::vector<Instruction> product(const std::string& name, const std::string& mode) const override;
-  /// In the constants of TorchScript, or beside the activation.
+  /// Stored in the constants of TorchScript, or next to the activation.
   double activation(const std::string& prefix) const override;
 
  private:

@@ -78,7 +78,7 @@ void spherical_harmonics(int lmax, const double n[3], double* y, double (*gradie
   double c = 1.0, s = 0.0, c_before = 0.0, s_before = 0.0;  // real and imaginary part of (x + i u)^m, and of m - 1
   double start = 1.0;                                       // (2m - 1)!!
   for (int m = 0; m <= lmax; ++m) {
-    double q[2] = {0.0, start}, dq[2] = {0.0, 0.0};  // of degrees l - 1 and l: derivative of P_l by z, m times
+    double q[2] = {0.0, start}, dq[2] = {0.0, 0.0};  // of degrees l - 1 and l: m-th derivative of P_l with respect to z
     for (int l = m; l <= lmax; ++l) {
       double ratio = 1.0;
       for (int k = l - m + 1; k <= l + m; ++k) ratio *= k;

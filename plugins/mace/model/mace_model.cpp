@@ -40,7 +40,7 @@ void LinearMap::apply_transposed(const double* out, double* in) const {
 
 namespace {
 
-/// Models differ by parts that are there or not; those that would change energies are refused by name.
+/// Rejects, by name, optional parts of a model that would change energies and are not supported.
 void refuse_unknown_parts(const ModelArchive& archive, const std::string& prefix) {
   for (const char* part : {"pair_repulsion_fn", "radial_embedding.distance_transform", "joint_embedding", "les"})
     if (archive.has(prefix + part) && !archive.value(prefix + part).is(PickleValue::Kind::none))

@@ -27,14 +27,14 @@ struct ConvolutionPath {
     double factor = 0.0;                ///< Wigner 3j times the path's normalisation
   };
   int in = 0, out = 0;  ///< offsets of the first component
-  int channels = 0;     ///< also the distance of two components of the input
-  int out_stride = 0;   ///< distance of two components of the result, whose block holds several paths
+  int channels = 0;     ///< also the stride between components of the input
+  int out_stride = 0;   ///< stride between components of the result, whose block holds several paths
   int weight = 0;       ///< offset among the weights of an edge
   int in_components = 0, out_components = 0;
   std::vector<Term> terms;
 };
 
-/// Radial network: Bessel functions of the distance, smoothly cut off, through layers with the activation c SiLU.
+/// Radial network: Bessel functions of the distance, smoothly cut off, followed by layers with the activation c SiLU.
 struct RadialNetwork {
   struct Layer {
     int in = 0, out = 0;
@@ -57,13 +57,13 @@ struct Contraction {
 
 struct Readout {
   LinearMap first;
-  LinearMap second;  ///< behind the activation; without parts for a linear readout
+  LinearMap second;  ///< after the activation; without parts for a linear readout
   bool has_activation = false;
 };
 
 struct Interaction {
-  bool residual = false;  ///< skip connection past the interaction, not behind its message
-  LinearMap up;           ///< features of a node to what neighbours receive
+  bool residual = false;  ///< skip connection around the interaction, not after its message
+  LinearMap up;           ///< maps node features to those sent to neighbours
   std::vector<ConvolutionPath> paths;
   RadialNetwork radial;
   LinearMap linear;             ///< of the sum over neighbours, divided by the mean number of neighbours
@@ -74,7 +74,7 @@ struct Interaction {
   Readout readout;
 };
 
-/// A MACE model (I. Batatia et al., NeurIPS 2022) as its archive describes it. Energies in eV, lengths in Å.
+/// A MACE model (I. Batatia et al., NeurIPS 2022) as described by its archive. Energies in eV, lengths in Å.
 struct MaceModel {
   std::string source;
   std::vector<std::string> symbols;            ///< of the species, in the model's order
@@ -85,14 +85,14 @@ struct MaceModel {
   std::vector<double> bessel;                  ///< frequencies, 1/Å
   double bessel_factor = 0.0;
   int envelope = 6;         ///< exponent p of the polynomial cut-off
-  bool cut_inputs = true;   ///< the radial functions are cut off, else the weights
+  bool cut_inputs = true;   ///< the cut-off multiplies the radial functions, otherwise the weights
   double activation = 1.0;  ///< factor before SiLU
   int lmax = 0;             ///< of the harmonics
   std::vector<Interaction> interactions;
 
-  /// InputError for a file that is no MACE model, or that has parts which are not supported; it names them.
+  /// InputError for a file that is no MACE model, or that has unsupported parts, which it names.
   static MaceModel load(const std::string& path);
-  /// Floating-point operations of one atom with so many neighbours within the cut-off: energy and forces.
+  /// Floating-point operations of one atom with `neighbours` neighbours within the cut-off: energy and forces.
   double operations(double neighbours) const;
 };
 

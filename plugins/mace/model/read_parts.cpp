@@ -12,7 +12,7 @@
 namespace cambium::mace {
 namespace {
 
-/// The block that an instruction means.
+/// The block that an instruction refers to.
 const Irrep& block(const Irreps& irreps, int index, const ModelParts& archive, const std::string& name) {
   if (index >= static_cast<int>(irreps.size())) misfit(archive, name);
   return irreps[static_cast<std::size_t>(index)];
@@ -33,7 +33,7 @@ RadialNetwork read_network(const ModelParts& archive, const std::string& name, s
   return out;
 }
 
-/// Blocks of the product that stand behind each other with the same degree are one block of the linear map behind it.
+/// Consecutive blocks of the product with the same degree form one block of the linear map that follows.
 std::pair<const Irrep*, int> merged_block(const Irreps& merged, const Irrep& block) {
   for (const Irrep& one : merged) {
     const int inside = block.offset - one.offset;

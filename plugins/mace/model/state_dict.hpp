@@ -8,10 +8,10 @@ namespace cambium::mace {
 /// Parts of a model from a safetensors file of its state dict. What the modules of MACE and e3nn derive from their
 /// arguments is derived from the shapes: degrees and channels, the kind of each interaction, the instructions and their
 /// normalisation ("component" and "element", the defaults). The mean number of neighbours is no tensor in most versions
-/// of MACE: it is the metadata's avg_num_neighbors where it is none.
+/// of MACE: then it is avg_num_neighbors of the metadata.
 class StateDict final : public ModelParts {
  public:
-  /// InputError when the file is no safetensors file or its tensors do not make a MACE model.
+  /// InputError when the file is no safetensors file or its tensors do not form a MACE model.
   explicit StateDict(const std::string& path);
   const std::string& path() const override { return path_; }
   bool has(const std::string& name) const override { return tensors_.count(name) > 0; }

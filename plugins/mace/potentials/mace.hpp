@@ -11,11 +11,11 @@
 
 namespace cambium::mace {
 
-/// A MACE model in the file that PyTorch wrote, evaluated without PyTorch.
+/// A MACE model from a file written by PyTorch, evaluated without PyTorch.
 class Mace : public Potential, public Checked, public CostsPerAtom {
  public:
   struct Params {
-    std::string model;  ///< archive of PyTorch, or safetensors
+    std::string model;  ///< PyTorch archive, or safetensors
     Precision precision = Precision::float64;
     static void describe(deck::Describe<Params>& d) {
       d("model", &Params::model,
@@ -31,7 +31,7 @@ class Mace : public Potential, public Checked, public CostsPerAtom {
     }
   };
 
-  /// InputError names the file and what is wrong with it. In a dry run a model that an earlier stage makes is left out.
+  /// InputError names the file and its error. In a dry run a model that an earlier stage writes is skipped.
   Mace(const Params& params, Context& context);
 
   void examine(Check&) override;

@@ -6,9 +6,9 @@
 
 namespace cambium::md {
 
-/// Charges (e) of the atoms of a file, in the order of their ids, on every rank: of an extended XYZ file (its name ends
-/// with xyz) column charge, charges, initial_charges or q of the last frame, else of a LAMMPS data file column q.
-/// Collective. InputError for a file without one.
+/// Charges (e) of the atoms of a file, in the order of their ids, on every rank: for an extended XYZ file (name ends
+/// with xyz) column charge, charges, initial_charges or q of the last frame, otherwise column q of a LAMMPS data file.
+/// Collective. InputError for a file without charges.
 std::vector<double> charges_of_file(const std::string& path, const Comm& comm);
 
 }  // namespace cambium::md

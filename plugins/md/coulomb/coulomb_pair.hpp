@@ -6,9 +6,9 @@
 namespace cambium::md {
 
 /// q_i q_j C [erfc(alpha r)/r + constant + slope r] within the cut-off, C = e^2/(4 pi eps0), for PairKernel: the
-/// real-space part of an Ewald sum with constant = slope = 0, else a damped shifted-force form.
+/// real-space part of an Ewald sum with constant = slope = 0, otherwise a damped shifted-force form.
 struct CoulombPair {
-  const double* charge;  ///< e, of every row; 0 of the sentinel
+  const double* charge;  ///< e, by row; 0 for the sentinel
   double alpha;          ///< 1/Å
   double cutoff2;        ///< Å^2
   double constant;       ///< 1/Å

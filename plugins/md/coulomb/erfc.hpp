@@ -9,9 +9,9 @@ struct ErfcValue {
   P erfc, gauss;  ///< erfc(x) and exp(-x^2)
 };
 
-/// For 0 <= x < 8 within 1e-15 of erfc(x), relative to it; both are 0 for larger x, where erfc is below 1e-28.
-/// (1 + 2x) exp(x^2) erfc(x) is a polynomial of degree 22 in (x - 3)/(x + 3), the form of M. M. Shepherd and
-/// J. G. Laframboise, Math. Comp. 36, 249 (1981); its coefficients are those of Chebyshev interpolation on [0, 8].
+/// Relative error below 1e-15 for 0 <= x < 8; both are 0 for larger x, where erfc is below 1e-28. (1 + 2x) exp(x^2)
+/// erfc(x) is a polynomial of degree 22 in (x - 3)/(x + 3), the form of M. M. Shepherd and J. G. Laframboise, Math.
+/// Comp. 36, 249 (1981); its coefficients are those of Chebyshev interpolation on [0, 8].
 template <class P>
 CAMBIUM_FN ErfcValue<P> erfc_of(P x) {
   constexpr double c[23] = {

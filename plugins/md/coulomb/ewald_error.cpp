@@ -12,7 +12,7 @@ namespace {
 using constants::pi;
 constexpr int most_points = 1024;
 
-/// Smallest x with f(x) <= bound, of a falling f; x is doubled from `first`, then bisected.
+/// Smallest x with f(x) <= bound, for a decreasing f; x is doubled from `first`, then bisected.
 template <class F>
 double first_below(double first, double bound, const F& f) {
   double low = first, high = first;
@@ -24,8 +24,8 @@ double first_below(double first, double bound, const F& f) {
   return high;
 }
 
-/// Squared relative error of a wave of nu = k / (2 pi points) by spreading charges and by taking the gradient of the
-/// splines, from its aliases nu + m.
+/// Squared relative error of a wave with nu = k / (2 pi points) from spreading charges and from the gradient of the
+/// splines, due to its aliases nu + m.
 double aliasing(double nu, int order) {
   double squares = 0.0, sum = 0.0;
   for (const int m : {-2, -1, 1, 2}) {

@@ -5,14 +5,14 @@
 
 namespace cambium::md {
 
-/// Numbers for each rank, in rank order.
+/// Values for each rank, in rank order.
 using RankBuffers = std::vector<std::vector<double>>;
 
-/// Sends send[r] to rank r and returns what each rank sent; received[r] is the count that rank r sends here. Only ranks
-/// between which there is something to send exchange messages. Collective.
+/// Sends send[r] to rank r and returns the data received from each rank; received[r] is the number of values that rank
+/// r sends here. Messages are exchanged only between ranks with data to send. Collective.
 RankBuffers exchange(RankBuffers send, const std::vector<std::int64_t>& received, const Comm& comm);
 
-/// First of the `n` items that rank `rank` of `ranks` holds; the next rank's first is behind its last.
+/// First of the `n` items of rank `rank` of `ranks`; the next rank's first is one past the last.
 inline int first_share(int n, int rank, int ranks) {
   return static_cast<int>(static_cast<std::int64_t>(n) * rank / ranks);
 }

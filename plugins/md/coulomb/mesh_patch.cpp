@@ -8,10 +8,10 @@ namespace cambium::md {
 
 namespace {
 
-/// The shortest range on a ring that holds all marked places, longer by `order` - 1 points before it.
+/// Shortest range on a ring that contains all marked points, extended by `order` - 1 points before it.
 void cover(const int* marked, int n, int order, int& first, int& count) {
   int gap = 0, gap_end = 0, run = 0;
-  for (int k = 0; k < 2 * n; ++k) {  // twice round, for gaps that cross the end
+  for (int k = 0; k < 2 * n; ++k) {  // two rounds, for gaps across the end
     run = marked[k % n] ? 0 : run + 1;
     if (run > gap) gap = std::min(run, n), gap_end = k;
   }

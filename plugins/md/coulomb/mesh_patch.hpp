@@ -8,20 +8,20 @@
 
 namespace cambium::md {
 
-/// Mesh point at or below the fractional coordinate `s` of an atom, of n points along an axis; `u` gets the coordinate
-/// in units of points, 0 <= u <= n.
+/// Mesh point at or below the fractional coordinate `s` of an atom, of n points along an axis; `u` is set to the
+/// coordinate in units of points, 0 <= u <= n.
 KOKKOS_INLINE_FUNCTION int first_point(double s, int n, double& u) {
   u = n * (s - std::floor(s));
   const int first = static_cast<int>(u);
   return first > n - 1 ? n - 1 : first;
 }
 
-/// Mesh points that the splines of a rank's atoms reach: a brick that may cross the faces of the cell.
+/// Mesh points within the support of the splines of a rank's atoms: a brick that may cross the faces of the cell.
 struct MeshBrick {
   int first[3] = {0, 0, 0}, count[3] = {0, 0, 0};
 
   std::int64_t points() const { return std::int64_t{count[0]} * count[1] * count[2]; }
-  /// Place within the brick of point -n < `point` < n along axis `d` of n points.
+  /// Index within the brick of point -n < `point` < n along axis `d` of n points.
   KOKKOS_INLINE_FUNCTION int local(int d, int point, int n) const {
     int at = point - first[d];
     while (at < 0) at += n;
@@ -29,10 +29,10 @@ struct MeshBrick {
   }
 };
 
-/// Bricks of all ranks, and their values on the way to the slabs of MeshWaves and back.
+/// Bricks of all ranks, and transfer of their values to the slabs of MeshWaves and back.
 class MeshPatch {
  public:
-  /// Finds the own brick and learns those of the other ranks. A lone rank has the whole mesh. Collective.
+  /// Determines the own brick and exchanges those of all ranks. A single rank has the whole mesh. Collective.
   void place(const Particles& particles, const std::array<int, 3>& points, int order, const Comm& comm);
   const MeshBrick& brick() const { return bricks_[static_cast<std::size_t>(rank_)]; }
 
@@ -44,7 +44,7 @@ class MeshPatch {
              const Comm& comm) const;
 
  private:
-  /// f(plane of the brick of rank `owner`, plane of x) for those planes that rank `holder` holds.
+  /// Calls f(plane of the brick of rank `owner`, plane of x) for the planes that rank `holder` holds.
   template <class F>
   void common_planes(int owner, int holder, const Comm& comm, const F& f) const;
   std::int64_t common_values(int owner, int holder, const Comm& comm) const;

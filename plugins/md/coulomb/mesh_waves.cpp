@@ -9,7 +9,7 @@ namespace {
 
 using Rows = View<const double**>;
 
-/// to[column][row] = from[row][column], by tiles, so that lines of a cache are read and written whole.
+/// to[column][row] = from[row][column], by tiles, so that full cache lines are read and written.
 void transpose(const View<double*>& from_view, const View<double*>& to_view, int rows, int columns) {
   constexpr int block = 16;
   const double* from = from_view.data();

@@ -15,7 +15,7 @@ namespace {
 
 using constants::pi;
 
-/// Where the splines of an atom lie in the brick of its rank.
+/// Mesh points and weights of an atom's splines in the brick of its rank.
 template <int order>
 struct MeshPlace {
   int at[3][order];  ///< points along each axis
@@ -60,7 +60,7 @@ View<double*> on_device(const std::vector<double>& values) {
   return out;
 }
 
-/// Numbers of the own modes of the half axes, x fastest, and the first of y.
+/// Numbers of own modes on the half axes, x fastest, and the first mode of y.
 struct Modes {
   int x, y, z, first_y;
   explicit Modes(const MeshWaves& waves)
@@ -219,7 +219,7 @@ void ParticleMesh::gather_virial(const Particles& particles, const View<const do
 
 namespace {
 
-/// The eight products of cosines and sines of modes (x, y, z), seen as complex waves of four pairs of signs.
+/// The eight products of cosines and sines of modes (x, y, z), viewed as complex waves for four pairs of signs.
 struct EightWaves {
   std::int64_t at[2][2][2];  ///< by x, y, z: 0 cosine, 1 sine
   double t[2][2][2];
@@ -234,7 +234,7 @@ struct EightWaves {
           t[a][b][c] = waves[at[a][b][c]];
         }
   }
-  /// Of signs sx, sy and a positive z.
+  /// Complex wave for signs sx, sy and a positive z.
   CAMBIUM_FN void wave(double sx, double sy, double& re, double& im) const {
     re = t[0][0][0] - sx * sy * t[1][1][0] - sx * t[1][0][1] - sy * t[0][1][1];
     im = sx * t[1][0][0] + sy * t[0][1][0] + t[0][0][1] - sx * sy * t[1][1][1];
@@ -261,7 +261,7 @@ CAMBIUM_FN bool single(int mode, int n) { return mode == 0 || mode == n / 2; }
 
 }  // namespace
 
-/// Waves of the potential (component -1), or of the potential of a component of the virial; `virial` (may be null)
+/// Waves of the potential (component -1), or of the potential of a component of the virial; if not null, `virial`
 /// receives the six sums over modes.
 template <int component>
 void ParticleMesh::multiply(const View<const double*>& from, const View<double*>& to, double* virial) const {

@@ -13,23 +13,23 @@ namespace cambium::md {
 
 /// Reciprocal part of an Ewald sum by the smooth particle-mesh method: U. Essmann et al., J. Chem. Phys. 103, 8577
 /// (1995). Forces are the exact gradient of the mesh energy. Every rank spreads the charges of its own atoms on the
-/// brick of points that they reach, the bricks are added up in slabs, and the slabs are transformed by all ranks
-/// together: no rank holds the whole mesh. On a device by its kernels; messages go through the host.
+/// brick of mesh points within their support. The bricks are summed into slabs, which all ranks transform together: no
+/// rank holds the whole mesh. Kernels run on the device; messages are staged through the host.
 class ParticleMesh {
  public:
-  /// Remakes what depends on them where they have changed. `order`: 4, 6, 8, 10 or 12.
+  /// Rebuilds the tables if the arguments have changed. `order`: 4, 6, 8, 10 or 12.
   void prepare(const Box& box, double alpha, const std::array<int, 3>& points, int order, const Comm&);
 
-  /// Adds forces of owned atoms and what is requested; each rank adds the virial of its own
-  /// modes. After prepare(). Collective. charge (e): of every owned row.
+  /// Adds forces of owned atoms and the requested outputs; each rank adds the virial of its own modes. Call prepare()
+  /// first. Collective. charge (e): of every owned row.
   void compute(const Particles&, const View<const double*>& charge, const ForceRequest&, ForceOutput&, const Comm&);
 
-  /// Of the meshes of this rank: values, waves, tables and scratch.
+  /// Memory of this rank's meshes: values, waves, tables and work arrays.
   std::int64_t bytes() const;
-  /// Points that the own atoms reached in the last compute().
+  /// Mesh points within the support of the own atoms in the last compute().
   const MeshBrick& brick() const { return patch_.brick(); }
 
-  // Public, because nvcc takes kernels from no other place.
+  // Public, because nvcc does not accept kernels in private members.
   template <int order>
   void spread(const Particles&, const View<const double*>& charge);
   template <int order>
@@ -53,7 +53,7 @@ class ParticleMesh {
   std::optional<MeshWaves> waves_;
   MeshPatch patch_;
   View<double*> slab_;          ///< own planes of the mesh
-  View<double*> patch_values_;  ///< of the brick; a lone rank: the slab itself
+  View<double*> patch_values_;  ///< of the brick; on a single rank: the slab itself
   View<double*> charge_waves_, potential_waves_;
   View<double* [4]> green_;  ///< eV/e^2 times the points, of an own mode and the signs (x, y) = ++, -+, +-, --
 };

@@ -4,7 +4,7 @@
 
 namespace cambium::md {
 
-/// Gradients of the fractional coordinates, by which wave vectors are k = 2 pi (m_0 g_0 + m_1 g_1 + m_2 g_2).
+/// Gradients of the fractional coordinates, which give wave vectors k = 2 pi (m_0 g_0 + m_1 g_1 + m_2 g_2).
 struct Reciprocal {
   double g[3][3] = {};  ///< 1/Å
 

@@ -4,7 +4,8 @@
 namespace cambium::md {
 
 /// Cardinal B-splines of one coordinate of an atom: U. Essmann et al., J. Chem. Phys. 103, 8577 (1995), eq. 4.1. The
-/// weight of mesh point floor(u) - j is value[j] = M_order(u - floor(u) + j), its derivative by u slope[j].
+/// weight of mesh point floor(u) - j is value[j] = M_order(u - floor(u) + j), its derivative with respect to u
+/// slope[j].
 template <int order>
 struct Splines {
   double value[order], slope[order];
@@ -23,7 +24,7 @@ struct Splines {
   }
 
  private:
-  /// Of the splines of one order less.
+  /// Sets the derivatives, from the splines of one order less.
   CAMBIUM_FN void differentiate() {
     slope[0] = value[0];
     for (int j = 1; j < order - 1; ++j) slope[j] = value[j] - value[j - 1];

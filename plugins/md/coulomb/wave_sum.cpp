@@ -59,7 +59,7 @@ class Phases {
   std::vector<double> c_, s_;
 };
 
-/// The atoms of this rank, and exp(i k r) of each for one wave.
+/// Atoms of this rank, and exp(i k r) of each for one wave.
 class AtomPhases {
  public:
   AtomPhases(const Particles& p, const View<const double*>& charge, double k_max) : n_(p.nlocal), q_(p.nlocal) {

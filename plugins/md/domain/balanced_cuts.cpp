@@ -18,12 +18,12 @@ struct Node {
   FractionalBox box;
   double work;
   CutTree::Plane plane = {};
-  double from = 0.0, to = 0.0;  ///< the plane lies here
+  double from = 0.0, to = 0.0;  ///< interval that contains the plane
   double below = 0.0;           ///< work below `from`
-  double inside = 0.0;          ///< work between them
+  double inside = 0.0;          ///< work within the interval
 
   int half() const { return CutTree::middle(first, last); }
-  /// Share of the ranks that the lower half is.
+  /// Fraction of the ranks in the lower half.
   double share() const { return static_cast<double>(half() - first) / (last - first); }
   double wanted() const { return work * share(); }
 };
@@ -65,7 +65,7 @@ class Search {
   }
 
  private:
-  /// Nodes of one rank are done; the atoms of the others are numbered anew.
+  /// Removes nodes with one rank; renumbers the nodes of the other atoms.
   void settle(double& largest) {
     std::vector<int> to(nodes_.size(), -1);
     std::vector<Node> open;
@@ -110,14 +110,14 @@ class Search {
         longest = (high - low) * height_[d];
         node.plane.direction = static_cast<int>(d);
         node.from = low;
-        node.to = std::nextafter(high, 2.0);  // the last atom, too
+        node.to = std::nextafter(high, 2.0);  // include the last atom
       }
       node.below = 0.0;
       node.inside = node.work;
     }
   }
 
-  /// Halves, quarters, ... the stretch in which the plane lies until it is a millionth of the first.
+  /// Narrows the interval that contains the plane by histograms until it is a millionth of the initial one.
   void narrow() {
     const int bins = std::clamp(4096 / static_cast<int>(nodes_.size()), 4, 32);
     const int rounds = static_cast<int>(std::ceil(20.0 / std::log2(bins)));
@@ -151,13 +151,14 @@ class Search {
     node.inside = histogram[b];
   }
 
-  /// At the end of the stretch that is nearer to the wanted work, then half-way between the atoms on both sides.
+  /// Starts from the end of the interval that is nearer to the wanted work, then moves half-way between the adjacent
+  /// atoms.
   void place_planes() {
     for (Node& node : nodes_) {
       const double wanted = node.wanted();
       node.plane.at = wanted - node.below <= node.below + node.inside - wanted ? node.from : node.to;
     }
-    std::vector<double> sides(2 * nodes_.size(), none);  // last atom below, and the first above with its sign turned
+    std::vector<double> sides(2 * nodes_.size(), none);  // last atom below, and the first above, negated
     each_atom([&](const Node& node, std::size_t n, std::size_t i) {
       const double s = place_[i][node.plane.direction];
       double& side = sides[2 * n + (s < node.plane.at ? 0 : 1)];
@@ -171,8 +172,8 @@ class Search {
       const double next = sides[2 * n + 1] == none ? high : -sides[2 * n + 1];
       const bool empty = sides[2 * n] == none && sides[2 * n + 1] == none;
       double at = empty ? low + (high - low) * node.share() : 0.5 * (last + next);
-      if (!(at > last)) at = next;                            // neighbouring numbers
-      if (!(at > low && at < high)) at = 0.5 * (low + high);  // all atoms on a face of the box: no box without width
+      if (!(at > last)) at = next;                            // adjacent floating-point numbers
+      if (!(at > low && at < high)) at = 0.5 * (low + high);  // all atoms on a face: avoid zero width
       node.plane.at = at;
       cuts_.plane(node.half()) = node.plane;
     }
@@ -207,7 +208,7 @@ class Search {
   std::array<double, 3> height_;
   bool may_cut_[3];
   std::vector<std::array<double, 3>> place_;  ///< fractional, inside the cell
-  std::vector<int> node_;                     ///< of each atom; -1 where it has found its rank
+  std::vector<int> node_;                     ///< of each atom; -1 once its rank is known
   std::vector<Node> nodes_;
 };
 

@@ -20,9 +20,9 @@ BrickGrid BrickGrid::choose(int ranks, const Box& box, double range) {
       double surface = 0.0;
       for (int d = 0; d < 3; ++d) {
         surface += n[d] / height[d];
-        if (n[d] > 1 && height[d] < 2.0 * range) surface += 1e10;  // only when nothing else is left
+        if (n[d] > 1 && height[d] < 2.0 * range) surface += 1e10;  // only if no other choice remains
       }
-      // A tie (cubic cells) goes to the first found; the margin keeps rounding from deciding.
+      // For ties (cubic cells) the first choice wins; the margin keeps rounding from deciding.
       if (surface < least * (1.0 - 1e-12)) {
         least = surface;
         for (int d = 0; d < 3; ++d) best.count[d] = n[d];

@@ -5,18 +5,18 @@
 
 namespace cambium {
 
-/// The periodic cell cut into equal bricks in fractional coordinates, one per rank; rank = (k nb + j) na + i for the
-/// brick (i, j, k) along (a, b, c). Trivially copyable.
+/// The periodic cell divided into equal bricks in fractional coordinates, one per rank; rank = (k nb + j) na + i for
+/// the brick (i, j, k) along (a, b, c). Trivially copyable.
 struct BrickGrid {
   int count[3] = {1, 1, 1};  ///< ranks along a, b, c
 
-  /// The factors of `ranks` with the least brick surface (fewest ghosts); directions narrower than 2 `range` (Å) stay
-  /// undivided where any choice allows it.
+  /// Chooses the factors of `ranks` with the smallest brick surface (fewest ghosts); directions narrower than 2 `range`
+  /// (Å) are not divided if any choice allows it.
   static BrickGrid choose(int ranks, const Box& box, double range);
   /// A grid given by the user. Throws InputError when its product is not `ranks`.
   static BrickGrid given(const std::array<int, 3>& counts, int ranks);
-  /// Throws InputError when a divided direction is narrower than 2 `range` (Å): its ranks would be neighbours of each
-  /// other from both sides.
+  /// Throws InputError when a divided direction is narrower than 2 `range` (Å): its ranks would be neighbours on both
+  /// sides.
   void require_room(const Box& box, double range) const;
 
   std::array<int, 3> brick_of(int rank) const {
@@ -31,7 +31,7 @@ struct BrickGrid {
   }
 };
 
-/// The same of one direction d of this height (Å), which `ranks` ranks divide.
+/// The same for one direction d of this height (Å), divided among `ranks` ranks.
 void require_width(double height, int d, int ranks, double range);
 
 }  // namespace cambium

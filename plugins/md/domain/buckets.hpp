@@ -21,9 +21,9 @@ struct Buckets {
   }
 };
 
-/// Sorts items 0..items-1 into buckets 0..buckets-1 by kernels: `key(i)` is the bucket of an item, `before(i, j)` says
-/// which of two items of a bucket comes first. The result does not depend on the order of threads. For buckets of few
-/// items, which insertion sorts; both functors are called in kernels.
+/// Sorts items 0..items-1 into buckets 0..buckets-1 by kernels: `key(i)` is the bucket of an item, `before(i, j)` is
+/// true if item i precedes j within a bucket. The result does not depend on the order of threads. For small buckets,
+/// which are sorted by insertion; both functors are called in kernels.
 template <class Key, class Before>
 void fill_buckets(Buckets& out, int items, int buckets, const Key& key, const Before& before) {
   out.reserve(items, buckets);
@@ -56,7 +56,7 @@ void fill_buckets(Buckets& out, int items, int buckets, const Key& key, const Be
       });
 }
 
-/// The order of the items' own numbers, for fill_buckets().
+/// Order by item index, for fill_buckets().
 struct ByNumber {
   KOKKOS_INLINE_FUNCTION bool operator()(int i, int j) const { return i < j; }
 };

@@ -6,7 +6,7 @@
 namespace cambium {
 namespace {
 
-/// Keeps rounding of fractional coordinates from losing a ghost that is just within range.
+/// Prevents rounding of fractional coordinates from losing a ghost that is just within range.
 constexpr double cut_margin = 1e-9;
 
 bool within(const FractionalBox& a, const int translation[3], const FractionalBox& b, const double reach[3]) {
@@ -17,7 +17,7 @@ bool within(const FractionalBox& a, const int translation[3], const FractionalBo
   return true;
 }
 
-/// The lower rank's side is computed by both, so that rounding cannot make one see what the other does not.
+/// Both ranks compute the lower rank's side, so that rounding cannot make the relation asymmetric.
 bool near(int rank, const FractionalBox& own, const NearBox& other, const double reach[3]) {
   if (rank <= other.rank) return within(own, other.translation, other.box, reach);
   const int back[3] = {-other.translation[0], -other.translation[1], -other.translation[2]};
@@ -72,7 +72,7 @@ bool Surroundings::reaches(const double s[3], const NearBox& near) const {
     if (gap > reach_[d]) return false;
     sum += gap * gap * height_[d] * height_[d];
   }
-  return !right_angles_ || sum <= limit_ * limit_;  // corners of a box's surroundings are round
+  return !right_angles_ || sum <= limit_ * limit_;  // a box's neighbourhood has rounded corners
 }
 
 }  // namespace cambium

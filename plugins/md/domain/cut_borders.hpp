@@ -7,24 +7,24 @@
 
 namespace cambium {
 
-/// A box of a CutTree, or a periodic image of one, seen from another.
+/// A box of a CutTree, or a periodic image of one, near another box.
 struct NearBox {
   int rank = 0;
-  int translation[3] = {0, 0, 0};  ///< cell vectors added to a position of the looker for the owner of the box
+  int translation[3] = {0, 0, 0};  ///< cell vectors added to a local position for the owner of the box
   FractionalBox box;
 };
 
-/// The boxes that come within `reach` (fractional, per direction) of that of `rank`, images of itself included, itself
-/// not: itself first, then by rank. Exactly symmetric: where one sees the other, the other sees it.
+/// Boxes within `reach` (fractional, per direction) of that of `rank`, including its own periodic images but not
+/// itself: own images first, then by rank. Exactly symmetric: two boxes either both list each other or neither does.
 std::vector<NearBox> boxes_near(const CutTree& cuts, int rank, const double reach[3]);
 
-/// Which of the boxes around one get a copy of an atom.
+/// Selects the boxes around a rank's box that get a copy of an atom.
 class Surroundings {
  public:
   /// `range` in Å.
   Surroundings(const CutTree& cuts, int rank, const Box& cell, double range);
   const std::vector<NearBox>& boxes() const { return boxes_; }
-  /// Calls visit(k) for each box k within range of the fractional position s, which lies in the box of the rank.
+  /// Calls visit(k) for each box k within range of the fractional position s, which is in the box of the rank.
   template <class F>
   void each(const double s[3], const F& visit) const {
     if (stays(s)) return;

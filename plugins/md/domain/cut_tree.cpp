@@ -83,7 +83,7 @@ void CutTree::find(const FractionalBox& place, std::vector<int>& ranks_found) co
     const int half = middle(first, last);
     const Plane& p = plane(half);
     if (place.high[p.direction] >= p.at) open.push_back({half, last});
-    if (place.low[p.direction] <= p.at) open.push_back({first, half});  // looked at first: ranks rise
+    if (place.low[p.direction] <= p.at) open.push_back({first, half});  // visited first: ranks ascend
   }
 }
 

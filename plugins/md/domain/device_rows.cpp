@@ -29,7 +29,7 @@ struct RowOfCopy {
   KOKKOS_INLINE_FUNCTION int operator()(int k) const { return copies(k, 0); }
 };
 
-/// Row i of an array of `width` numbers a row becomes what was row order(i).
+/// Permutes an array of `width` values per row: row i becomes the former row order(i).
 template <class T>
 void permute_rows(T* rows, int width, int count, const View<int*>& order) {
   View<T*> moved(Kokkos::ViewAllocateWithoutInitializing("domain: permuted rows"),
@@ -44,7 +44,7 @@ void permute_rows(T* rows, int width, int count, const View<int*>& order) {
       "domain: put back", Range(0, count * width), KOKKOS_LAMBDA(const int k) { rows[k] = moved(k); });
 }
 
-/// Which of the images around the cell an atom has to have a copy in.
+/// Selects the periodic images of the cell in which an atom needs a copy.
 struct NearFaces {
   double reach[3], height[3], limit;
   bool right_angles;
@@ -67,7 +67,8 @@ struct NearFaces {
   }
 };
 
-/// Appends the rows with a copy in one image from place `first` on; returns their number. With no room it only counts.
+/// Appends the rows with a copy in one image, from entry `first` on; returns their number. Without space it only
+/// counts.
 int append_image(const View<double* [4]>& x, int rows, const Box& box, const NearFaces& near, const int (&image)[3],
                  int first, const View<int* [4]>& copies) {
   const int a = image[0], b = image[1], c = image[2], room = static_cast<int>(copies.extent(0));
@@ -112,7 +113,7 @@ void order_rows_on_device(Particles& p, const std::vector<View<double**>*>& carr
 }
 
 int images_on_device(const Particles& p, double range, View<int* [4]>& copies) {
-  constexpr double margin = 1e-9;  // as borders() has it
+  constexpr double margin = 1e-9;  // as in borders()
   const auto height = p.box.heights();
   NearFaces near;
   near.limit = range * (1.0 + margin) + margin;

@@ -6,12 +6,12 @@
 
 namespace cambium {
 
-/// How the cell is divided among the ranks: into equal bricks, or, where there are planes, into the boxes of these.
+/// Division of the cell among the ranks: into equal bricks or, if there are planes, into their boxes.
 struct Division {
   BrickGrid grid;
   std::optional<CutTree> cuts;
 
-  /// Whose part holds the fractional coordinates s, normally in [0, 1).
+  /// Rank whose part contains the fractional coordinates s, normally in [0, 1).
   int owner_of(const double s[3]) const;
   FractionalBox part_of(int rank) const;
   /// Throws InputError, as BrickGrid does, when a divided direction is narrower than 2 `range` (Å).

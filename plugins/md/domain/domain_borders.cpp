@@ -8,12 +8,12 @@
 namespace cambium {
 namespace {
 
-/// Keeps rounding of fractional coordinates from losing a ghost that is just within range.
+/// Prevents rounding of fractional coordinates from losing a ghost that is just within range.
 constexpr double margin = 1e-9;
 
 int floor_div(int a, int b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
 
-/// The bricks around ours, counted without periodicity: offset (i, j, k) is so many bricks along (a, b, c).
+/// Bricks around ours, counted without periodicity: offset (i, j, k) is in bricks along (a, b, c).
 struct BricksAround {
   int layers[3];  ///< bricks on each side that the range may reach
 
@@ -33,22 +33,22 @@ struct Span {
     first = std::max(-layers, static_cast<int>(std::floor(position - reach * bricks)));
     last = std::min(layers, static_cast<int>(std::floor(position + reach * bricks)));
   }
-  /// True when nothing but our own brick is within reach: most atoms of a large brick.
+  /// True if only our own brick is within reach: most atoms of a large brick.
   bool stays() const { return first == 0 && last == 0; }
   /// Distance to the brick at `offset` in this direction, in bricks.
   double gap(int offset) const { return std::max({0.0, offset - position, position - offset - 1}); }
 };
 
-/// Which of the bricks around ours lie within `limit` of an atom.
+/// Selects the bricks around ours that are within `limit` of an atom.
 struct Near {
   const BrickGrid& grid;
   const int* ours;
   double limit;
-  bool right_angles;  ///< corners of a brick's surroundings are round
+  bool right_angles;  ///< a brick's neighbourhood has rounded corners
   double reach[3], brick_height[3];
   BricksAround around;
 
-  /// f(index) of each but our own; s: place in the cell, fractional.
+  /// Calls f(index) for each except our own; s: fractional position.
   template <class F>
   void each(const double s[3], F&& f) const {
     const Span a(s[0], reach[0], grid.count[0], ours[0], around.layers[0]);
@@ -91,7 +91,7 @@ void Domain::borders(Particles& p, double range) {
   p.place_sentinel();
 }
 
-/// For a rank that has the whole cell, by kernels: nothing leaves the device, and there are no peers.
+/// For a rank that owns the whole cell, by kernels: all data stay on the device, and there are no peers.
 void Domain::keep_images(const Particles& p, double range) {
   own_copies_ = images_on_device(p, range, copies_);
   peers_.connect({});
@@ -158,7 +158,7 @@ void Domain::collect_around_bricks(const Particles& p, double range) {
     }
   });
   for (const Ghost& ghost : ghosts) targets_[ghost.target].rows.push_back(ghost.row);
-  // Copies for this rank need no message and come first; the others go in rank order.
+  // Copies for this rank need no message and come first; the others are in rank order.
   auto place = [me = comm_.rank()](const Target& t) { return t.rank == me ? -1 : t.rank; };
   std::stable_sort(targets_.begin(), targets_.end(),
                    [&](const Target& s, const Target& t) { return place(s) < place(t); });

@@ -11,21 +11,21 @@
 namespace cambium {
 namespace {
 
-/// Farther from the cell than this many cell lengths an atom counts as lost.
+/// Distance from the cell, in cell lengths, beyond which an atom counts as lost.
 constexpr double far_away = 1e6;
 
 KOKKOS_INLINE_FUNCTION bool is_near(const double s[3]) {
   return std::fabs(s[0]) < far_away && std::fabs(s[1]) < far_away && std::fabs(s[2]) < far_away;  // false for NaN
 }
 
-/// Brings rows into the cell; returns how many have no sound position.
+/// Wraps rows into the cell; returns the number of invalid positions.
 int wrap(const View<double* [4]>& x, const View<int* [3]>& image, int count, const Box& box) {
   int bad = 0;
   Kokkos::parallel_reduce(
       "domain: wrap", Range(0, count),
       KOKKOS_LAMBDA(int i, int& unsound) {
         double r[3] = {x(i, 0), x(i, 1), x(i, 2)};
-        // Adding a cell vector rounds, and may put an atom just outside of another face: look again.
+        // Adding a cell vector rounds, and may move an atom just outside another face: check again.
         for (int pass = 0; pass < 4; ++pass) {
           double s[3];
           box.to_fractional(r, s);
@@ -65,7 +65,7 @@ std::string describe_unsound(const Particles& p, int rank) {
   return {};
 }
 
-/// Rows that go to another rank, and those that come from it.
+/// Rows sent to another rank, and those received from it.
 struct Parcel {
   int rank;
   int sent = 0, received = 0;
@@ -73,7 +73,7 @@ struct Parcel {
 
 constexpr int migrated_counts_tag = 13, migrated_rows_tag = 14;
 
-/// How many rows come from each rank of the parcels; `anywhere`: they are all ranks, in order.
+/// Exchanges the numbers of rows with the ranks of the parcels; `anywhere`: these are all ranks, in order.
 void tell_counts(const Comm& comm, std::vector<Parcel>& parcels, bool anywhere) {
   if (anywhere) {
     std::vector<int> sent, received(parcels.size());
@@ -90,7 +90,7 @@ void tell_counts(const Comm& comm, std::vector<Parcel>& parcels, bool anywhere) 
   MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
 }
 
-/// Rows lie in the order of the parcels on both sides.
+/// Rows are in the order of the parcels on both sides.
 void exchange_rows(const Comm& comm, std::size_t row_bytes, const std::vector<Parcel>& parcels,
                    const std::vector<std::byte>& out, std::vector<std::byte>& in) {
   MPI_Datatype row;
@@ -114,7 +114,7 @@ void exchange_rows(const Comm& comm, std::size_t row_bytes, const std::vector<Pa
 
 }  // namespace
 
-/// Throws where something is wrong on any rank; true where an atom of any rank has left for one that is no neighbour.
+/// Throws on an error on any rank; true if an atom of any rank has left for a rank that is not a neighbour.
 bool Domain::require_sound(const Particles& p, int bad, int strays) const {
   double sums[3] = {static_cast<double>(bad), static_cast<double>(p.nlocal), static_cast<double>(strays)};
   if (comm_.size() > 1) comm_.sum(sums);
@@ -154,8 +154,8 @@ void Domain::migrate(Particles& p) {
   p.place_sentinel();
 }
 
-/// Puts received rows where others have left, closes the holes that remain from the end, or appends what is left over.
-/// spatial_order() sorts afterwards, so the order made here does not matter.
+/// Stores received rows in the rows of atoms that have left, fills remaining holes from the end, or appends the
+/// remaining rows. spatial_order() sorts afterwards, so the order here does not matter.
 void Domain::fill_holes(Particles& p, const std::vector<int>& holes, const std::vector<std::byte>& in, int arrivals) {
   const int filled = std::min<int>(arrivals, static_cast<int>(holes.size()));
   const int rows_after = p.nlocal - static_cast<int>(holes.size()) + arrivals;
@@ -208,7 +208,7 @@ void Domain::send_to_owners(Particles& p, const Leaving& leaving, bool anywhere)
   if (anywhere)
     for (int k = 0; k < comm_.size(); ++k) parcels.push_back({k});
   else
-    for (const auto& peer : peers_.peers()) parcels.push_back({peer.rank});  // by rank, too
+    for (const auto& peer : peers_.peers()) parcels.push_back({peer.rank});  // also by rank
   std::vector<std::vector<int>> to(parcels.size());
   for (std::size_t i = 0; i < leaving.rows.size(); ++i) {
     const auto parcel = std::lower_bound(parcels.begin(), parcels.end(), leaving.owners[i],

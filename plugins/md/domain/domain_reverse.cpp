@@ -5,8 +5,8 @@
 namespace cambium {
 namespace {
 
-/// Adds to each owned row its copies' rows, in list order. Copies below `own` are ghost rows of this rank, the others
-/// rows that came back from peers.
+/// Adds to each owned row the rows of its copies, in list order. Copies below `own` are ghost rows of this rank, the
+/// others rows received from peers.
 template <int W>
 void gather_copies(double* rows, const double* returned, int nlocal, int own, const View<int*>& offset,
                    const View<int*>& copy) {

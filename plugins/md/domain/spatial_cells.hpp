@@ -6,7 +6,7 @@
 
 namespace cambium {
 
-/// The cells by which spatial_order() sorts: of about four atoms each between the fractional bounds `low` and `high`,
+/// Cells for the sort of spatial_order(): about four atoms each between the fractional bounds `low` and `high`,
 /// numbered with a fastest. Trivially copyable.
 struct SpatialCells {
   static constexpr double atoms_per_cell = 4.0;
@@ -19,7 +19,7 @@ struct SpatialCells {
     for (int d = 0; d < 3; ++d) volume *= hi[d] - lo[d];
     const double edge = std::cbrt(atoms_per_cell * volume / std::max(count, 1));
     for (int d = 0; d < 3; ++d) n[d] = std::clamp(static_cast<int>(height[d] * (hi[d] - lo[d]) / edge), 1, 1024);
-    // A part much thinner than a cell's edge would have far more cells than atoms.
+    // A part much thinner than a cell's edge would otherwise have far more cells than atoms.
     while (total() > 16 * static_cast<std::int64_t>(count) + 65536) {
       int& most = *std::max_element(n, n + 3);
       most = (most + 1) / 2;

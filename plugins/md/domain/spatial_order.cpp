@@ -20,7 +20,7 @@ std::vector<int> spatial_order(const HostView<double* [4]>& x, const HostView<st
   });
   for (const int c : cell) ++end[c + 1];
   for (int c = 0; c < total; ++c) end[c + 1] += end[c];
-  // Insertion keeps each short cell sorted by tag; rows come nearly sorted from the previous call.
+  // Insertion sort by tag within each short cell; rows are nearly sorted from the previous call.
   std::vector<int> first(end.begin(), end.end() - 1);
   std::vector<int>& next = end;
   for (int i = 0; i < count; ++i) {

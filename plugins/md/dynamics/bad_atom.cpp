@@ -24,7 +24,7 @@ void report_bad_atom(const Particles& particles, const NeighborList& list, const
     const auto at = axes.vector(here[0]), force = axes.vector(here[1]);
     const std::string twin = position ? std::string() : twin_text(i, particles, list, axes, step);
     if (!twin.empty()) throw NumericalError(twin);
-    const auto plain = [](double value) { return std::isnan(value) ? std::abs(value) : value; };  // no "-nan"
+    const auto plain = [](double value) { return std::isnan(value) ? std::abs(value) : value; };  // avoid "-nan"
     throw NumericalError(fmt::format(
         "step {}: the {} of atom {} ({}) on rank {} is not a finite number: position {:.6g} {:.6g} {:.6g} Å, force "
         "{:.6g} {:.6g} {:.6g} eV/Å; use a shorter timestep, minimise first, or check for overlapping atoms",

@@ -62,7 +62,7 @@ void Dynamics::kick_and_drift(double kick_dt, double drift_dt) {
           x(i, k) = xk;
           d2 += d * d;
         }
-        // A position that is not a number must count as an infinite move: comparisons with NaN are false.
+        // A NaN position must count as an infinite displacement: comparisons with NaN are false.
         if (!(d2 <= largest)) largest = d2 == d2 ? d2 : 1e300;
       },
       Kokkos::Max<double>(moved));

@@ -12,7 +12,7 @@
 
 namespace cambium::md {
 
-/// Sums over all ranks that belong to the current positions and velocities.
+/// Sums over all ranks for the current positions and velocities.
 struct Thermodynamics {
   double potential_energy = 0.0;     ///< eV
   double kinetic_energy = 0.0;       ///< eV
@@ -23,7 +23,7 @@ struct Thermodynamics {
   double mean_pressure() const { return (pressure[0] + pressure[4] + pressure[8]) / 3.0; }
 };
 
-/// Particles, their neighbours and potential: the moves from which every integrator is composed.
+/// Particles with their neighbours and potential: the elementary moves of every integrator.
 /// Units metal: Å, ps, eV, g/mol, K, bar.
 class Dynamics {
  public:
@@ -35,45 +35,45 @@ class Dynamics {
 
   /// v += f/m dt for every free atom.
   void kick(double dt);
-  /// x += v dt, remembering how far atoms have come since the list was built.
+  /// x += v dt, recording the displacement of atoms since the list was built.
   void drift(double dt);
-  /// kick and drift in one pass over memory (velocity Verlet's first half).
+  /// kick and drift in one pass over memory (first half step of velocity Verlet).
   void kick_and_drift(double kick_dt, double drift_dt);
   /// v = factor v for every free atom.
   void scale_velocities(double factor);
-  /// Cell and positions by `factor`, velocities by `velocity_factor`.
+  /// Scales cell and positions by `factor`, velocities by `velocity_factor`.
   void scale_cell(double factor, double velocity_factor);
 
-  /// Makes ghosts and list fit the positions, see VerletList. Throws NumericalError that names the atom when a position
-  /// is not finite.
+  /// Updates ghosts and list for the positions, see VerletList. Throws NumericalError that names the atom when a
+  /// position is not finite.
   void update_neighbors(std::int64_t step);
   /// Migration, sort, ghosts and list, unconditionally.
   void rebuild() { neighbors_.rebuild(); }
   const VerletList& neighbors() const { return neighbors_; }
-  /// Forces of the current positions; with `totals`, energy and virial of this rank too. Throws NumericalError
-  /// when a force is not finite (checked where totals are asked for and at every rebuild).
+  /// Computes the forces at the current positions; with `totals`, also energy and virial of this rank. Throws
+  /// NumericalError when a force is not finite (checked when totals are requested and at every rebuild).
   void compute_forces(bool totals, std::int64_t step);
 
-  /// Collective; needs compute_forces(true) for these positions.
+  /// Collective; requires compute_forces(true) for these positions.
   Thermodynamics measure();
   /// Collective: kinetic energy only (thermostats).
   double kinetic_energy();
-  /// Throws NumericalError that names the first atom whose force is not finite; writes that frame beside the output.
+  /// Throws NumericalError that names the first atom whose force is not finite; writes that frame next to the output.
   void check_forces(std::int64_t step);
 
-  /// In which messages give positions and forces.
+  /// Sets the axes in which messages report positions and forces.
   void set_axes(const GivenAxes& axes) { axes_ = axes; }
   /// Atoms in any group of this mask never move.
   void freeze(std::uint32_t mask) { frozen_ = mask; }
   std::uint32_t frozen() const { return frozen_; }
-  /// Zero velocity for frozen atoms: no move changes it, and drift() relies on it.
+  /// Zeroes the velocity of frozen atoms: no move changes it, and drift() relies on it.
   void stop_frozen();
 
-  /// Degrees of freedom that carry kinetic energy: 3 per free atom, less 3 when total momentum is conserved.
+  /// Degrees of freedom that carry kinetic energy: 3 per free atom, minus 3 when total momentum is conserved.
   double degrees_of_freedom() const { return degrees_of_freedom_; }
   void count_degrees_of_freedom(bool momentum_conserved);
 
-  /// Energy and virial of this rank's atoms at the current positions; null where compute_forces was not asked for them.
+  /// Energy and virial of this rank's atoms at the current positions; null unless requested by compute_forces.
   const ForceOutput* local_totals() const { return totals_ ? &output_ : nullptr; }
   View<const double*> inverse_masses() const { return inverse_mass_; }
 

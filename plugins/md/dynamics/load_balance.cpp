@@ -22,7 +22,7 @@ const char* name_of(By by) {
   return names[static_cast<int>(by)];
 }
 
-/// Most of a rank over the mean.
+/// Largest value of a rank over the mean.
 double imbalance(double own, const Comm& comm) {
   const double mean = comm.sum(own) / comm.size();
   return mean > 0.0 ? comm.max(own) / mean : 1.0;
@@ -58,7 +58,7 @@ std::vector<double> LoadBalance::work_of_atoms(const NeighborList& list) const {
   return work;
 }
 
-/// Seconds since the last look that this rank did not wait.
+/// Seconds since the last call during which this rank was not waiting.
 double LoadBalance::worked() {
   const double now = wall_seconds(), waited = waits_ ? waits_->seconds() : 0.0;
   const double own = std::max(now - since_ - (waited - waited_before_), 1e-9);
@@ -67,8 +67,8 @@ double LoadBalance::worked() {
   return own;
 }
 
-/// How many times the mean a pair costs here, in 64ths, so that sums stay exact. A rank with hardly an atom must not
-/// make them seem dear.
+/// Cost of a pair on this rank relative to the mean, in 64ths, so that sums stay exact. It is clamped, because ranks
+/// with very few atoms would make them seem expensive.
 static double price(double seconds, double work, const Comm& comm) {
   const double mean = comm.sum(seconds) / std::max(comm.sum(work), 1.0);
   return work > 0.0 ? std::clamp(std::round(64.0 * seconds / work / mean), 16.0, 256.0) : 64.0;
@@ -88,7 +88,7 @@ bool LoadBalance::cut(const NeighborList& list, std::int64_t step, bool begins) 
   if (at_first_ == 0.0) at_first_ = before;
   if (!(before > keys_.above)) return false;
   auto found = balanced_cuts(particles_, work, range_, comm);
-  if (!(found.largest < before * found.mean)) return false;  // no planes are better
+  if (!(found.largest < before * found.mean)) return false;  // no better planes exist
   domain_.cut(std::move(found.cuts));
   ++cuts_, last_step_ = step;
   return true;

@@ -23,23 +23,23 @@ struct BalanceKeys {
   static void describe(deck::Describe<BalanceKeys>& d);
 };
 
-/// Gives ranks other parts of the cell where their work has become unequal. Counts of pairs and atoms decide the same
-/// in every run from the same state; measured time does not, so the planes stand in checkpoints.
+/// Load balancing: repartitions the cell when the ranks' work has become unequal. Balancing by pairs or atoms is
+/// reproducible from the same state; measured time is not, so the planes are stored in checkpoints.
 class LoadBalance {
  public:
   LoadBalance(const BalanceKeys& keys, const Particles& particles, Domain& domain, double range,
               const Context& context);
 
-  /// False where the parts stay bricks of equal volume, and on one rank.
+  /// False if the parts stay bricks of equal volume, and on one rank.
   bool works() const { return keys_.by != BalanceKeys::By::volume && context_.comm.size() > 1; }
   bool due(std::int64_t step) const { return works() && step % keys_.every == 0; }
-  /// Collective. Compares the ranks' work, by the list that was built last; where it is too unequal and other planes
-  /// are better, gives them to the domain. True then: migration, ghosts and list must be made anew. `begins`: there are
-  /// no steps yet whose time was measured.
+  /// Collective. Compares the ranks' work, by the most recent list; if it is too unequal and other planes are better,
+  /// passes them to the domain. Returns true then: migration, ghosts and list must be redone. `begins`: no step has
+  /// been timed yet.
   bool cut(const NeighborList& list, std::int64_t step, bool begins);
-  /// Collective, for the last page; nothing on one rank.
+  /// Collective: lines for the stage summary; none on one rank.
   std::vector<std::string> report(const NeighborList& list) const;
-  /// Collective: the same as data; the line of report() is that of the summary.
+  /// Collective: the same as data; the text of report() is that of the summary.
   std::vector<Result> results(const NeighborList& list) const;
   /// "4 ranks balanced by pairs"
   std::string summary() const;
@@ -47,7 +47,7 @@ class LoadBalance {
  private:
   std::vector<double> work_of_atoms(const NeighborList& list) const;
   double worked();
-  double busiest(const NeighborList& list) const;  ///< rank, over the mean; collective
+  double busiest(const NeighborList& list) const;  ///< largest work of a rank over the mean; collective
 
   BalanceKeys keys_;
   const Particles& particles_;
@@ -55,8 +55,8 @@ class LoadBalance {
   double range_;
   const Context& context_;
   std::optional<WaitClock> waits_;
-  double since_ = 0.0, waited_before_ = 0.0;  ///< when time began to count, and the waits before
-  double at_first_ = 0.0;                     ///< most over mean before the first cut
+  double since_ = 0.0, waited_before_ = 0.0;  ///< start of the time measurement, and the waiting time before
+  double at_first_ = 0.0;                     ///< largest over mean before the first repartitioning
   std::int64_t cuts_ = 0, last_step_ = 0;
 };
 

@@ -9,9 +9,9 @@
 namespace cambium::md {
 
 constexpr double same_place = 1e-12;  // Å^2
-constexpr double no_bond = 0.25;      // Å^2; the shortest bond, of H2, is of 0.74 Å
+constexpr double no_bond = 0.25;      // Å^2; the shortest bond, that of H2, is 0.74 Å
 
-/// First owned atom with a listed neighbour within a distance, whose square is `within`; nlocal where there is none.
+/// First owned atom with a listed neighbour within a distance whose square is `within`; nlocal if there is none.
 static int first_twin(const Particles& particles, const NeighborList& list, double within) {
   const auto x = particles.x;
   const auto offset = list.offset;
@@ -28,7 +28,7 @@ static int first_twin(const Particles& particles, const NeighborList& list, doub
         }
       },
       Kokkos::Min<int>(first));
-  return first < particles.nlocal ? first : particles.nlocal;  // without atoms a minimum is the largest number
+  return first < particles.nlocal ? first : particles.nlocal;  // an empty min reduction yields the largest value
 }
 
 std::string twin_text(int i, const Particles& particles, const NeighborList& list, const GivenAxes& axes,
@@ -65,7 +65,7 @@ void refuse_twins(const Particles& particles, const NeighborList& list, const Gi
   throw NumericalError(text);
 }
 
-/// Of atom i (a row), which has a listed neighbour that near.
+/// Message about atom i (a row), which has a listed neighbour that close.
 static std::string close_text(int i, const Particles& particles, const NeighborList& list) {
   const auto host = [](const auto& view) { return Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), view); };
   const auto x = host(particles.x);

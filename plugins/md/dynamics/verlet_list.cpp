@@ -7,7 +7,7 @@
 namespace cambium::md {
 
 bool VerletList::update(std::int64_t step) {
-  // A listed range of (cutoff + skin) has become stretch times as long; two atoms may approach each other.
+  // A listed range of (cutoff + skin) has been stretched by a factor stretch_; two atoms may approach each other.
   const double slack = 0.5 * (stretch_ * (list_.cutoff + skin_) - list_.cutoff);
   const double largest = context_.comm.size() > 1 ? context_.comm.max(largest_move2_) : largest_move2_;
   if (!(largest < 1e299)) {
@@ -21,7 +21,7 @@ bool VerletList::update(std::int64_t step) {
   }
   try {
     rebuild();
-  } catch (const NumericalError& error) {  // lost atoms: the decomposition knows no steps
+  } catch (const NumericalError& error) {  // lost atoms: the decomposition does not know the step
     throw NumericalError(fmt::format("step {}: {}", step, error.what()), error.elsewhere());
   }
   return true;
@@ -39,7 +39,7 @@ void VerletList::rebuild() {
   ++rebuilds_;
 }
 
-/// A free function because device compilers refuse lambdas in private members.
+/// Free function because device compilers reject lambdas in private members.
 static void copy_positions(const Particles& particles, const View<double* [3]>& to) {
   const auto x = particles.x;
   Kokkos::parallel_for(

@@ -8,8 +8,8 @@
 
 namespace cambium::md {
 
-/// A neighbour list with a skin, which stays good while no atom has come further than half of it since the list was
-/// built: L. Verlet, Phys. Rev. 159, 98 (1967). Whoever moves atoms says how far they have come. Lengths in Å.
+/// A neighbour list with a skin, valid as long as no atom has moved more than half of it since the list was built: L.
+/// Verlet, Phys. Rev. 159, 98 (1967). Callers that move atoms report the displacement. Lengths in Å.
 class VerletList {
  public:
   VerletList(Particles& particles, Domain& domain, double cutoff, double skin, const Context& context)
@@ -17,23 +17,23 @@ class VerletList {
 
   /// Migration, sort, ghosts and list, unconditionally.
   void rebuild();
-  /// Makes ghosts and list fit the positions: a rebuild when an atom has moved half the skin since the last one (any
-  /// rank), else one exchange of positions. False where this rank has a position that is not finite, and then nothing
-  /// was done; throws NumericalError where another rank has one.
+  /// Updates ghosts and list for the positions: a rebuild if an atom of any rank has moved half the skin since the last
+  /// one, otherwise one exchange of positions. Returns false, without an update, if this rank has a position that is
+  /// not finite; throws NumericalError if another rank has one.
   [[nodiscard]] bool update(std::int64_t step);
 
-  /// Positions of the owned atoms at the last rebuild, from which a move is measured.
+  /// Positions of the owned atoms at the last rebuild, from which displacements are measured.
   const View<double* [3]>& built_at() const { return built_at_; }
-  /// Squared length of the longest way of an atom of this rank since then; above 1e299 where one is not finite.
+  /// Reports the squared largest displacement of this rank's atoms since then; above 1e299 if one is not finite.
   void moved(double largest_squared) {
     largest_move2_ = largest_squared;
   }
-  /// The cell and all positions, those of the last rebuild as well, have become `factor` times as long.
+  /// Reports that the cell and all positions, including those of the last rebuild, were scaled by `factor`.
   void stretched(double factor) { stretch_ *= factor, largest_move2_ *= factor * factor; }
 
   const NeighborList& list() const { return list_; }
   std::int64_t rebuilds() const { return rebuilds_; }
-  /// Entries, of all ranks. Collective.
+  /// Mean number of entries over all ranks. Collective.
   double pairs_per_atom() const;
 
  private:

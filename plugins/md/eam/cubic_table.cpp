@@ -4,7 +4,7 @@ namespace cambium::md {
 
 std::vector<double> hermite_rows(std::span<const double> f) {
   const std::size_t n = f.size();  // at least 5
-  std::vector<double> slope(n);    // by the place within an interval
+  std::vector<double> slope(n);    // by the position within an interval
   for (std::size_t k = 2; k + 2 < n; ++k) slope[k] = ((f[k - 2] - f[k + 2]) + 8.0 * (f[k + 1] - f[k - 1])) / 12.0;
   slope[0] = f[1] - f[0];
   slope[1] = 0.5 * (f[2] - f[0]);

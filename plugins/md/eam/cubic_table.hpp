@@ -7,25 +7,24 @@
 namespace cambium::md {
 
 /// Cubic Hermite interpolation of equally spaced values from 0 on: rows of four coefficients, one for each of the
-/// points - 1 intervals, of powers of the place 0 <= t <= 1 within. Slopes at the points are five-point differences,
-/// central ones of two steps beside the ends and one-sided at the ends, which is the interpolation of LAMMPS'
-/// pair_style eam.
+/// points - 1 intervals, of powers of the position 0 <= t <= 1 within. Slopes at the points are five-point differences,
+/// two-step central ones next to the ends and one-sided at the ends, as in the interpolation of LAMMPS' pair_style eam.
 std::vector<double> hermite_rows(std::span<const double> values);
 
-/// Value of a cubic and its derivative by the argument.
+/// Value of a cubic and its derivative with respect to the argument.
 template <class P>
 struct CubicValue {
   P value, slope;
 };
 
-/// Where arguments lie among the intervals of tables with the same points; beyond the last point: at it.
+/// Intervals and positions of arguments for tables with the same points; clamped to the last point.
 template <class P>
 struct CubicPlace {
   P interval, t;
   double per_step;  ///< 1/spacing
 
   CAMBIUM_FN CubicPlace(P x, double inverse_spacing, int points) : per_step(inverse_spacing) {
-    constexpr double big = 0x1p52;  // numbers from there on are whole
+    constexpr double big = 0x1p52;  // floating-point values from there on are integers
     const P steps = min(x * P(inverse_spacing), P(points - 1.0));
     const P nearest = (steps + P(big)) - P(big);
     interval = min(select(nearest > steps, nearest - P(1.0), nearest), P(points - 2.0));

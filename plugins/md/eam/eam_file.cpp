@@ -22,12 +22,12 @@ class EamReader {
 
  private:
   void header(EamFile& file);
-  /// Atomic number, mass (and what follows, which nothing here uses).
+  /// Atomic number and mass (and further entries, which are not used).
   EamFile::Element element();
   std::vector<double> values(int count, const std::string& what);
   void end(bool finnis_sinclair);
   void line(const char* what);
-  /// The words of the next line that has some, without a remark.
+  /// Words of the next non-empty line, without comments.
   std::vector<std::string_view> words(const char* what);
 
   TextLines lines_;
@@ -123,7 +123,7 @@ EamFile EamReader::funcfl() {
   auto charge = values(file.nr, "the effective charge");
   own.density.push_back(values(file.nr, "the density"));
   end(true);
-  constexpr double hartree = 27.2, bohr = 0.529;  // as LAMMPS and DYNAMO have them
+  constexpr double hartree = 27.2, bohr = 0.529;  // as in LAMMPS and DYNAMO
   for (double& z : charge) z *= hartree * bohr * z;
   file.pair.push_back(std::move(charge));
   own.embedding.pop_back();

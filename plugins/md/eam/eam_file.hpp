@@ -4,14 +4,14 @@
 
 namespace cambium::md {
 
-/// How a table of the embedded-atom method is laid out.
+/// File formats of embedded-atom tables.
 enum class EamFormat { automatic, funcfl, setfl, finnis_sinclair };
 
-/// Tables of the embedded-atom method as their file has them: F(rho) on nrho points from 0 in steps of drho, functions
+/// Tables of the embedded-atom method as stored in their file: F(rho) on nrho points from 0 in steps of drho, functions
 /// of the distance on nr points from 0 in steps of dr.
 struct EamFile {
   struct Element {
-    std::string symbol;  ///< of the header; by the atomic number in funcfl files, empty for a number that is none
+    std::string symbol;  ///< from the header; for funcfl by the atomic number, empty if there is no such element
     double mass = 0.0;   ///< g/mol
     std::vector<double> embedding;             ///< eV, nrho values
     std::vector<std::vector<double>> density;  ///< nr values: one function, or one for each element at the other site
@@ -30,10 +30,10 @@ struct EamFile {
 };
 
 /// Reads DYNAMO's funcfl (one element) and setfl (several) and the Finnis-Sinclair form of setfl, in which a density
-/// depends on both elements. `automatic`: Finnis-Sinclair where the name ends with .fs, else setfl where the fourth
-/// line has a number and a name, else funcfl. The effective charges of a funcfl file become r phi with LAMMPS'
-/// constants, 27.2 eV and 0.529 Å, and as there its last point of each table is left out. InputError names file, line
-/// and what is wrong.
+/// depends on both elements. `automatic`: Finnis-Sinclair if the name ends with .fs, otherwise setfl if the fourth line
+/// has a number and a name, otherwise funcfl. The effective charges of a funcfl file are converted to r phi with
+/// LAMMPS' constants, 27.2 eV and 0.529 Å, and as in LAMMPS the last point of each table is dropped. InputError names
+/// file, line and error.
 EamFile read_eam(const std::string& path, EamFormat format);
 
 }  // namespace cambium::md

@@ -4,8 +4,8 @@
 
 namespace cambium::md {
 
-/// Temperature of a heat bath (K) at the end of a step, by the formula of its deck in t (ps) and step. InputError where
-/// it is below 0 or not a number.
+/// Thermostat temperature (K) at the end of a step, from the deck's formula in t (ps) and step. InputError if it is
+/// negative or NaN.
 double bath_temperature(const deck::Expression& formula, const StepInfo& step);
 
 }  // namespace cambium::md

@@ -13,8 +13,8 @@ namespace cambium::md {
 
 namespace {
 
-/// Gamma-distributed number of shape a >= 1 and scale 1 (G. Marsaglia and W. W. Tsang, ACM TOMS 26, 363 (2000)).
-/// Every attempt has its own id, so that the result depends on (seed, step) only.
+/// Gamma-distributed random variate of shape a >= 1 and scale 1 (G. Marsaglia and W. W. Tsang, ACM TOMS 26, 363
+/// (2000)). Every attempt has its own id, so that the result depends on (seed, step) only.
 double gamma_deviate(double a, std::uint64_t seed, std::int64_t step) {
   const double d = a - 1.0 / 3.0, c = 1.0 / std::sqrt(9.0 * d);
   for (std::uint64_t attempt = 1;; ++attempt) {

@@ -124,7 +124,7 @@ void Fire::resume(Dynamics& d) {
   look_at_forces(d);
 }
 
-/// Atoms and cell along their velocities.
+/// Moves atoms and cell along their velocities.
 void Fire::move(Dynamics& d, double dt) {
   d.drift(dt);
   if (!params_.pressure || cell_velocity_ == 0.0) return;
@@ -146,7 +146,7 @@ void Fire::before_forces(Dynamics& d, const StepInfo& step) {
     downhill_ = 0;
     dt_ *= shrink;
     mixing_ = start_mixing;
-    move(d, -0.5 * dt_);  // back from the point where the path went uphill
+    move(d, -0.5 * dt_);  // step back, as the last move went uphill
     d.scale_velocities(0.0);
     cell_velocity_ = 0.0;
     velocity2_ = largest_velocity_ = 0.0;
@@ -212,7 +212,7 @@ void Fire::load(const io::Group& group) {
   dt_ = group.attribute<double>("timestep");
   mixing_ = group.attribute<double>("mixing");
   downhill_ = static_cast<int>(group.attribute<std::int64_t>("downhill"));
-  if (!group.has_attribute("cell_velocity")) return;  // versions without `pressure`
+  if (!group.has_attribute("cell_velocity")) return;  // written by versions without `pressure`
   cell_velocity_ = group.attribute<double>("cell_velocity");
   cell_force_ = group.attribute<double>("cell_force");
   pressure_ = group.attribute<double>("pressure");

@@ -6,9 +6,9 @@
 
 namespace cambium::md {
 
-/// Structure minimisation by the fast inertial relaxation engine (E. Bitzek et al., Phys. Rev. Lett. 97, 170201
-/// (2006)) in semi-implicit Euler form (J. Guenole et al., Comput. Mater. Sci. 175, 109584 (2020)). The cell is fixed,
-/// or keeps its shape and takes the volume of a pressure: its length is then one more coordinate, ln L times 3 sqrt(N)
+/// Structure minimisation by the fast inertial relaxation engine (E. Bitzek et al., Phys. Rev. Lett. 97, 170201 (2006))
+/// in semi-implicit Euler form (J. Guenole et al., Comput. Mater. Sci. 175, 109584 (2020)). The cell is fixed, or keeps
+/// its shape and relaxes its volume to a pressure: its length is then an additional coordinate, ln L times 3 sqrt(N)
 /// (V/N)^(1/3), with the mean mass of the atoms, so that it moves about as fast as they do.
 class Fire : public Integrator {
  public:
@@ -68,7 +68,7 @@ class Fire : public Integrator {
   int downhill_ = 0;  ///< steps since the power was last negative
   double largest_force_ = 1e300;
   double power_ = 0.0, force2_ = 0.0, velocity2_ = 0.0, largest_velocity_ = 0.0;
-  // Of the cell's coordinate:
+  // Of the cell coordinate:
   double mass_ = 0.0;                              ///< g/mol
   double cell_force_ = 0.0, cell_velocity_ = 0.0;  ///< eV/Å, Å/ps
   double pressure_ = 0.0;                          ///< bar

@@ -39,7 +39,7 @@ class Langevin : public Integrator {
   Params params_;
   std::uint64_t seed_;
   bool is_root_;
-  double reservoir_ = 0.0;  ///< eV given to the bath by this rank's atoms
+  double reservoir_ = 0.0;  ///< eV transferred to the thermostat by this rank's atoms
 };
 
 }  // namespace cambium::md

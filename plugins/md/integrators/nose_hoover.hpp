@@ -7,16 +7,16 @@
 
 namespace cambium::md {
 
-/// A chain of Nosé-Hoover thermostats: G. J. Martyna, M. L. Klein and M. Tuckerman, J. Chem. Phys. 97, 2635 (1992),
-/// advanced as in G. J. Martyna et al., Mol. Phys. 87, 1117 (1996), with Yoshida's weights of fourth order. Masses are
-/// dof kT tau^2 for the first thermostat and kT tau^2 for the others, with the first temperature of the run.
+/// Nosé-Hoover chain: G. J. Martyna, M. L. Klein and M. Tuckerman, J. Chem. Phys. 97, 2635 (1992), integrated as in G.
+/// J. Martyna et al., Mol. Phys. 87, 1117 (1996), with fourth-order Yoshida weights. Masses are dof kT tau^2 for the
+/// first thermostat and kT tau^2 for the others, with the initial temperature of the run.
 class NoseHooverChain {
  public:
   NoseHooverChain(int length, double damping) : damping_(damping), velocity_(static_cast<std::size_t>(length), 0.0) {}
 
-  /// Advances the chain by `dt` beside atoms of the kinetic energy K (eV); returns the factor for their velocities.
+  /// Advances the chain by `dt`, coupled to atoms of kinetic energy K (eV); returns the factor for their velocities.
   double advance(double kinetic, double dof, double temperature, double dt);
-  /// eV: kinetic and potential energy of the chain, the latter summed up along its way.
+  /// eV: kinetic and potential energy of the chain, the latter accumulated over its trajectory.
   double energy() const;
   /// Velocities (1/ps), potential energy (eV) and the kT of the masses (eV), for checkpoints.
   std::vector<double> state() const;
@@ -29,7 +29,7 @@ class NoseHooverChain {
   std::vector<double> velocity_;
 };
 
-/// Constant volume and temperature: velocity Verlet with a chain of Nosé-Hoover thermostats before and after each step.
+/// Constant volume and temperature: velocity Verlet with a Nosé-Hoover chain before and after each step.
 class NoseHoover : public Integrator {
  public:
   struct Params {

@@ -35,7 +35,7 @@ void Npt::before_forces(Dynamics& d, const StepInfo& step) {
     return;
   }
   // The cell changes in the middle of the step: there the kinetic energy at the half step, and the mean of the virials
-  // at both ends, are right to second order, so the account of what the piston did is too.
+  // at both ends, are second-order accurate, and so is the work done by the piston.
   d.kick_and_drift(0.5 * step.dt, 0.5 * step.dt);
   move_piston(d, step);
   d.drift(0.5 * step.dt);

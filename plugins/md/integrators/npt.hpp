@@ -9,11 +9,11 @@
 
 namespace cambium::md {
 
-/// Constant pressure and temperature: stochastic cell rescaling of an isotropic cell (M. Bernetti and G. Bussi,
-/// J. Chem. Phys. 153, 114107 (2020)) with stochastic velocity rescaling. The logarithm of the volume follows
+/// Constant pressure and temperature: stochastic cell rescaling of an isotropic cell (M. Bernetti and G. Bussi, J.
+/// Chem. Phys. 153, 114107 (2020)) with stochastic velocity rescaling. The logarithm of the volume follows
 ///   d ln V = -beta/tau_p (P0 - P) dt + sqrt(2 kT beta / (V tau_p)) dW,
-/// positions scale with V^(1/3) and velocities against it. Without `temperature` the atoms keep their heat and
-/// only the piston is stochastic at the instantaneous temperature (a quasi-isenthalpic run, for coexistence).
+/// positions scale with V^(1/3) and velocities inversely. Without `temperature` the atoms have no thermostat and only
+/// the piston is stochastic, at the instantaneous temperature (a quasi-isenthalpic run, for coexistence).
 class Npt : public Integrator {
  public:
   struct Params {
@@ -52,7 +52,7 @@ class Npt : public Integrator {
   void before_forces(Dynamics&, const StepInfo&) override;
   void after_forces(Dynamics&, const StepInfo&) override;
   bool needs_totals(std::int64_t step) const override { return step % params_.interval <= 1; }
-  /// The thermostat's, and each interval those of one or two steps with totals and of the piston.
+  /// One for the thermostat, and per interval those of one or two steps with totals and of the piston.
   double sums_per_step() const override {
     return (params_.temperature ? 1.0 : 0.0) + (2.0 * std::min(2, params_.interval) + 1.0) / params_.interval;
   }
@@ -66,7 +66,7 @@ class Npt : public Integrator {
  private:
   /// Draws a new volume and scales the cell, the positions and the velocities.
   void move_piston(Dynamics&, const StepInfo&);
-  /// Keeps what the next move of the piston needs of the current totals.
+  /// Stores the current totals for the next move of the piston.
   void remember(Dynamics&);
 
   Params params_;
@@ -75,7 +75,7 @@ class Npt : public Integrator {
   double pressure_ = 0.0;     ///< bar, of the last step whose totals were computed
   double temperature_ = 0.0;  ///< K
   double virial_ = 0.0;       ///< eV, a third of the trace, of the same step: -dU/dlnV
-  double scaled_by_ = 0.0;    ///< change of ln V in this step, 0 when the cell rested
+  double scaled_by_ = 0.0;    ///< change of ln V in this step, 0 if the cell did not change
 };
 
 }  // namespace cambium::md

@@ -18,7 +18,7 @@ DrivenForces::DrivenForces(const Particles& atoms, Potential& potential, Context
   potential_.bind(particles_.species);
 }
 
-/// This rank's even share, wherever its atoms are.
+/// Takes an equal part for this rank, independent of where its atoms are.
 void DrivenForces::place(const std::vector<double>& positions, const GivenAxes& axes) {
   const auto [first, last] = even_share(atoms(), context_.comm.rank(), context_.comm.size());
   Particles& p = particles_;

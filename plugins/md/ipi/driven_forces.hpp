@@ -8,10 +8,10 @@
 
 namespace cambium::md {
 
-/// Energies and forces of atoms that another program moves, on all ranks of a communicator.
+/// Energies and forces of atoms moved by another program, on all ranks of a communicator.
 class DrivenForces {
  public:
-  /// `atoms`: shares of all ranks, with species and ids. Collective.
+  /// `atoms`: distributed over the ranks, with species and ids. Collective.
   DrivenForces(const Particles& atoms, Potential& potential, Context& context);
 
   std::int64_t atoms() const { return static_cast<std::int64_t>(type_.size()); }

@@ -20,7 +20,7 @@ namespace cambium::md {
 namespace {
 
 constexpr std::size_t header_bytes = 12;
-constexpr const char* socket_folder = "/tmp";  // the protocol's, wherever temporary files of this machine lie
+constexpr const char* socket_folder = "/tmp";  // fixed by the protocol, independent of this machine's temporary folder
 
 /// A connected socket, or -1.
 int connect_unix(const std::string& path) {
@@ -50,7 +50,7 @@ int connect_tcp(const std::string& host, int port) {
     }
   }
   freeaddrinfo(found);
-  const int now = 1;  // answers are short: do not wait for more
+  const int now = 1;  // replies are short: do not wait for more data
   if (file >= 0) setsockopt(file, IPPROTO_TCP, TCP_NODELAY, &now, sizeof now);
   return file;
 }

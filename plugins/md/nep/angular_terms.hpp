@@ -4,15 +4,15 @@
 namespace cambium::md {
 
 /// Invariants of the sums S_lm = sum_j g(r_ij) Y_lm of one angular function, with orthonormal real harmonics in the
-/// order of Harmonics: of every degree the power spectrum sum_m S_lm^2; of degree 2 the product of three with
-/// Wigner's symbol (2 2 2; m m' m''), of degree 1 that of four, 7/15 (sum_m S_1m^2)^2.
+/// order of Harmonics: for every degree the power spectrum sum_m S_lm^2; for degree 2 the product of three with
+/// Wigner's symbol (2 2 2; m m' m''), for degree 1 that of four, 7/15 (sum_m S_1m^2)^2.
 struct AngularTerms {
   int l_max;
   bool fourth, fifth;
 
   int count() const { return l_max + (fourth ? 1 : 0) + (fifth ? 1 : 0); }
 
-  /// q: count() numbers, `stride` apart.
+  /// q: count() values, `stride` apart.
   void invariants(const double* s, double* q, int stride) const {
     for (int l = 1; l <= l_max; ++l) {
       double sum = 0.0;
@@ -29,7 +29,7 @@ struct AngularTerms {
     if (fifth) *next = 7.0 / 15.0 * q[0] * q[0];
   }
 
-  /// Adds to w the derivatives by s of the invariants times `by` (count() numbers, `stride` apart).
+  /// Adds to w the derivatives with respect to s of the invariants times `by` (count() values, `stride` apart).
   void add_gradient(const double* s, const double* by, int stride, double* w) const {
     for (int l = 1; l <= l_max; ++l)
       for (int k = l * l - 1; k < (l + 1) * (l + 1) - 1; ++k) w[k] += 2.0 * by[(l - 1) * stride] * s[k];

@@ -7,7 +7,7 @@
 
 namespace cambium::md {
 
-/// Real spherical harmonics of degrees 1 to L, orthonormal but for their factors norm(l, m), as polynomials of a unit
+/// Real spherical harmonics of degrees 1 to L, orthonormal up to their factors norm(l, m), as polynomials of a unit
 /// vector: degree l begins at l^2 - 1 with m = 0, then cos and sin of m = 1, ..., l. They are d^m P_l(z)/dz^m times
 /// real and imaginary part of (x + i y)^m.
 template <int L>
@@ -66,7 +66,7 @@ struct Harmonics {
     }
   }
 
-  /// Gradient of sum h_k Y_k by x, y and z, as polynomials of three free variables.
+  /// Gradient of sum h_k Y_k with respect to x, y and z, as polynomials of three independent variables.
   template <class P>
   CAMBIUM_FN static void gradient(const Parts<P>& p, const P* h, P* out) {
     P gx = 0.0, gy = 0.0, gz = 0.0;

@@ -8,12 +8,12 @@
 
 namespace cambium::md {
 
-/// Neighbours of an atom within a range that depends on their type, grouped by type, each group filled up to whole
-/// packs with atoms out of range (row -1).
+/// Neighbours of an atom within a range that depends on their type, grouped by type, each group padded to full packs
+/// with atoms out of range (row -1).
 template <class P>
 struct NearAtoms {
   struct Group {
-    int type, first, last;  ///< of the rows below, whole packs
+    int type, first, last;  ///< of the rows below, full packs
   };
   std::vector<double> x, y, z, r;  ///< Å, from the central atom
   std::vector<int> row;            ///< of the particle
@@ -28,7 +28,7 @@ struct NearAtoms {
   }
 };
 
-/// Positions of neighbours in range of a cut-off, one after the other.
+/// Positions of neighbours within a cut-off, stored consecutively.
 template <class P>
 struct Candidates {
   std::vector<double> x, y, z, r2, type;

@@ -12,8 +12,9 @@
 
 namespace cambium::md {
 
-/// Energy of one atom and its gradient by the positions of the neighbours: descriptor forward, network, descriptor
-/// backward. Lanes of a pack are neighbours of one type. Harmonics to degree L. Memory is kept from atom to atom.
+/// Energy of one atom and its gradient with respect to the neighbours' positions: descriptor forward, network,
+/// descriptor backward. Lanes of a pack are neighbours of one type. Harmonics to degree L. Memory is reused from atom
+/// to atom.
 template <class P, int L>
 class NepAtom {
  public:
@@ -25,8 +26,8 @@ class NepAtom {
         range_(type_.size()), q_(model.dim()), by_q_(model.dim()), sums_(model.angular_functions * Shapes::count),
         weights_(sums_.size()) {}
 
-  /// Neighbours j of atom i (n entries of its row): the energy, eV. `push(row, g, d)` gets the gradient g of the energy
-  /// (eV/Å) by the position of each neighbour at distance d, maybe several times.
+  /// Energy (eV) of atom i with neighbours j (n entries of its row). `push(row, g, d)` gets the gradient g of the
+  /// energy (eV/Å) with respect to the position of each neighbour at distance d, possibly several times.
   template <class Push>
   double operator()(const double* positions, int i, const int* j, int n, double cutoff, Push&& push) {
     descriptor(positions, i, j, n, cutoff);
@@ -36,7 +37,7 @@ class NepAtom {
     return energy + repulsion(push);
   }
 
-  /// Fills q(), the descriptor before it is scaled.
+  /// Fills q(), the unscaled descriptor.
   void descriptor(const double* positions, int i, const int* j, int n, double cutoff) {
     own_ = type_[static_cast<int>(positions[4 * static_cast<std::int64_t>(i) + 3])];
     candidates_.find(positions, i, j, n, cutoff, static_cast<int>(type_.size()));
@@ -110,7 +111,7 @@ class NepAtom {
     for (std::size_t s = 0; s < sums_.size(); ++s) sums_[s] = norm_[s % Shapes::count] * sum(total_[s]);
   }
 
-  /// The energy; by_q_ becomes its gradient by the unscaled descriptor.
+  /// Returns the energy; by_q_ becomes its gradient with respect to the unscaled descriptor.
   double network() {
     const auto& net = m_.networks[own_];
     const int dim = m_.dim();
@@ -136,7 +137,7 @@ class NepAtom {
     gy.store(lanes[1]);
     gz.store(lanes[2]);
     for (int lane = 0; lane < P::width; ++lane) {
-      if (near.row[k + lane] < 0) return;  // the rest of the pack is filling
+      if (near.row[k + lane] < 0) return;  // the rest of the pack is padding
       const double g[3] = {lanes[0][lane], lanes[1][lane], lanes[2][lane]};
       const double d[3] = {near.x[k + lane], near.y[k + lane], near.z[k + lane]};
       push(near.row[k + lane], g, d);
@@ -180,13 +181,13 @@ class NepAtom {
         along = fma(by_slope, y[s], along);
       }
       Shapes::gradient(parts, h, t);
-      along -= inverse_r * fma(t[0], ux, fma(t[1], uy, t[2] * uz));  // only what is across the distance turns it
+      along -= inverse_r * fma(t[0], ux, fma(t[1], uy, t[2] * uz));  // only motion across the distance rotates it
       give(angular_, k, fma(along, ux, t[0] * inverse_r), fma(along, uy, t[1] * inverse_r),
            fma(along, uz, t[2] * inverse_r), push);
     }
   }
 
-  /// Half of each pair belongs to this atom.
+  /// Half of each pair energy belongs to this atom.
   template <class Push>
   double repulsion(Push&& push) {
     if (m_.repulsion.empty()) return 0.0;

@@ -11,8 +11,8 @@
 namespace cambium::md {
 namespace {
 
-/// Single-bond radii in pm: P. Pyykkö and M. Atsumi, Chem. Eur. J. 15, 186 (2009), those of metals less a tenth, as in
-/// the dispersion correction D3; H to Pu. Repulsion by species ends at multiples of 4/3 of them.
+/// Single-bond radii in pm: P. Pyykkö and M. Atsumi, Chem. Eur. J. 15, 186 (2009), with those of metals reduced by a
+/// tenth, as in the dispersion correction D3; H to Pu. Repulsion by species ends at multiples of 4/3 of them.
 constexpr int covalent_radius[] = {32,  46,  120, 94,  77,  75,  71,  63,  64,  67,  140, 125, 113, 104, 110, 102,
                                    99,  96,  176, 154, 133, 122, 121, 110, 107, 104, 100, 99,  101, 109, 112, 109,
                                    115, 110, 114, 117, 189, 167, 147, 139, 132, 124, 115, 113, 113, 108, 115, 123,
@@ -39,7 +39,7 @@ class NepReader {
 
   io::TextLines lines_;
   bool repels_ = false;
-  double inner_ = 0.0, outer_ = 0.0, factor_ = 0.0;  ///< of the line zbl
+  double inner_ = 0.0, outer_ = 0.0, factor_ = 0.0;  ///< from the line zbl
 };
 
 std::vector<std::string_view> NepReader::words(const char* key, std::size_t least, std::size_t most) {
@@ -164,7 +164,7 @@ void NepReader::parameters(NepFile& file) {
 }
 
 void NepReader::repulsion(NepFile& file, double inner, double outer, double factor) {
-  constexpr double coulomb = 14.399645, screening = 2.134563;  // eV Å and 1/Å, as GPUMD has them
+  constexpr double coulomb = 14.399645, screening = 2.134563;  // eV Å and 1/Å, as in GPUMD
   constexpr double universal[8] = {0.18175, 3.1998, 0.50986, 0.94229, 0.28022, 0.4029, 0.02817, 0.20162};
   const int types = file.types();
   file.repulsion.resize(types * types);

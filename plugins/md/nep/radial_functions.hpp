@@ -4,7 +4,7 @@
 
 namespace cambium::md {
 
-/// sin(pi x) and cos(pi x) for 0 <= x <= 1, by the series about x = 1/2, to 2e-16.
+/// sin(pi x) and cos(pi x) for 0 <= x <= 1, by the series around x = 1/2, to 2e-16.
 template <class P>
 CAMBIUM_FN void half_wave(P x, P& sine, P& cosine) {
   const P t = P(constants::pi) * (x - P(0.5)), t2 = t * t;
@@ -17,8 +17,8 @@ CAMBIUM_FN void half_wave(P x, P& sine, P& cosine) {
   cosine = -(t * odd);
 }
 
-/// Functions of the distance in the descriptor: sums over k of c_nk (T_k(2 (r/rc - 1)^2 - 1) + 1)/2 times half of
-/// 1 + cos(pi r/rc), and their derivatives, 0 from the cut-off on.
+/// Radial functions of the descriptor: sums over k of c_nk (T_k(2 (r/rc - 1)^2 - 1) + 1)/2 times half of 1 + cos(pi
+/// r/rc), and their derivatives, 0 from the cut-off on.
 struct RadialFunctions {
   static constexpr int most_basis = 32;
   int functions, basis;
@@ -35,7 +35,7 @@ struct RadialFunctions {
     const P fade_slope = keep(inside, P(-0.5 * constants::pi * inverse) * sine);
     const P y = x - P(1.0), u = fma(P(2.0) * y, y, P(-1.0)), u_slope = P(4.0 * inverse) * y;
     P f[most_basis], g[most_basis];
-    P t0 = 1.0, t1 = u, s0 = 0.0, s1 = 1.0;  // T_k, T_(k+1) and their derivatives by u
+    P t0 = 1.0, t1 = u, s0 = 0.0, s1 = 1.0;  // T_k, T_(k+1) and their derivatives with respect to u
     for (int k = 0; k < basis; ++k) {
       const P half = fma(P(0.5), t0, P(0.5));
       f[k] = half * fade;

@@ -13,10 +13,10 @@
 
 namespace cambium::md {
 
-/// Energies of a few atoms of one type and their gradients by the positions of the neighbours. Lanes of a pack are
-/// neighbours of one type where sums over neighbours are made, and atoms where these are multiplied: then all lanes do
-/// the same, and nothing is gathered. Sums are made of basis functions, of which the radial functions are combined once
-/// for each atom. Memory is kept from call to call.
+/// Energies of a few atoms of one type and their gradients with respect to the neighbours' positions. Lanes of a pack
+/// are neighbours of one type in sums over neighbours, and atoms in the products of these sums: then all lanes do the
+/// same, without gathers. Sums are over basis functions, which are combined to radial functions once for each atom.
+/// Memory is reused from call to call.
 template <class P>
 class PaceAtoms {
  public:
@@ -27,16 +27,16 @@ class PaceAtoms {
         sums_(model.file.types() * model.file.n_max * model.row()),
         base_(model.file.types() * model.file.basis_max * model.row()) {}
 
-  /// The model's type of the atoms that follow.
+  /// Sets the model's type of the following atoms.
   void begin(int type) {
     own_ = type;
     for (std::size_t t = 0; t < range_.size(); ++t) range_[t] = m_.file.bond(own_, type_[t]).cutoff;
     tree_.begin(m_.products[own_]);
   }
 
-  /// `count` atoms, at most P::width, of the type begun; `atoms` their rows, `list(i, n)` the neighbours of one, their
-  /// number in n. `push(lane, row, g, d)` gets the gradient g (eV/Å) of a lane's energy by the position of each
-  /// neighbour at distance d, maybe several times. energies: by lane, eV.
+  /// `count` atoms, at most P::width, of the type set by begin(); `atoms` are their rows, `list(i, n)` returns the
+  /// neighbours of one, with their number in n. `push(lane, row, g, d)` gets the gradient g (eV/Å) of a lane's energy
+  /// with respect to the position of each neighbour at distance d, possibly several times. energies: by lane, eV.
   template <class List, class Push>
   void operator()(const double* positions, const int* atoms, int count, List&& list, Push&& push, double* energies) {
     tree_.clear();
@@ -60,8 +60,8 @@ class PaceAtoms {
  private:
   using Shapes = PaceShapes<P>;
   struct Closest {
-    double r, reach;  ///< Å; reach: how far it lies beyond the inner range
-    int at;           ///< among the neighbours; -1: none
+    double r, reach;  ///< Å; reach: distance beyond the inner range
+    int at;           ///< index among the neighbours; -1: none
     int type;
   };
 
@@ -90,7 +90,7 @@ class PaceAtoms {
     return {P::load(value), P::load(slope)};
   }
 
-  /// Sums over the neighbours of a lane of g_k times harmonics, and of the core repulsion.
+  /// Sums of g_k times harmonics over the neighbours of a lane, and of the core repulsion.
   void sum_neighbours(int lane) {
     std::fill(base_.begin(), base_.end(), 0.0);
     core_[lane] = 0.0;
@@ -120,7 +120,7 @@ class PaceAtoms {
   static constexpr int block_rows = 4, block_columns = P::width >= 8 ? 4 : 2;
   static int whole_blocks(int n) { return (n + 3) / 4 * 4; }
 
-  /// Adds to the sums of a type: products of functions and harmonics, in blocks that registers hold.
+  /// Adds to the sums of a type: products of functions and harmonics, in blocks that fit into registers.
   void multiply(int packs, int basis, int shapes, int other) {
     for (int b = 0; b < basis; b += block_rows)
       for (int s = 0; s < shapes; s += block_columns) {
@@ -147,7 +147,8 @@ class PaceAtoms {
     }
   }
 
-  /// Radial functions of the sums of basis functions, as factors of the tree; functions of rank 1.
+  /// Combines the sums of basis functions to radial functions and stores them as factors of the tree; adds functions of
+  /// rank 1.
   void hand_over(int lane) {
     for (int other = 0; other < m_.file.types(); ++other) {
       const auto& bond = m_.file.bond(own_, other);
@@ -175,7 +176,7 @@ class PaceAtoms {
             products.linear_c[k * products.densities + p] * base(products.linear[k].type, products.linear[k].n)[0];
   }
 
-  /// The energy of a lane; the tree gets its slopes by the densities.
+  /// Returns the energy of a lane; sets its derivatives with respect to the densities in the tree.
   double embed(int lane) {
     const auto& e = m_.file.embeddings[own_];
     double energy = 0.0;
@@ -204,7 +205,8 @@ class PaceAtoms {
     return energy * share.v + kept * repulsion + m_.file.e0[own_];
   }
 
-  /// Slopes of a lane's energy by its sums of basis functions, from those by the factors of the tree.
+  /// Derivatives of a lane's energy with respect to its sums of basis functions, from those with respect to the factors
+  /// of the tree.
   void take_back(int lane) {
     const auto& products = m_.products[own_];
     std::fill(sums_.begin(), sums_.end(), 0.0);
@@ -258,7 +260,7 @@ class PaceAtoms {
           along = fma(by_slope, shapes_.values()[s], along);
         }
         shapes_.gradient(h_.data(), t);
-        along -= inverse_r * fma(t[0], u[0], fma(t[1], u[1], t[2] * u[2]));  // only what is across turns it
+        along -= inverse_r * fma(t[0], u[0], fma(t[1], u[1], t[2] * u[2]));  // only motion across rotates it
         double lanes[3][P::width];
         for (int c = 0; c < 3; ++c) fma(along, u[c], t[c] * inverse_r).store(lanes[c]);
         give(lane, k, lanes, push);
@@ -275,7 +277,7 @@ class PaceAtoms {
   void give(int lane, int k, const double (&lanes)[3][P::width], Push&& push) {
     const auto& near = near_[lane];
     for (int one = 0; one < P::width; ++one) {
-      if (near.row[k + one] < 0) return;  // the rest of the pack is filling
+      if (near.row[k + one] < 0) return;  // the rest of the pack is padding
       const double g[3] = {lanes[0][one], lanes[1][one], lanes[2][one]};
       const double d[3] = {near.x[k + one], near.y[k + one], near.z[k + one]};
       push(lane, near.row[k + one], g, d);

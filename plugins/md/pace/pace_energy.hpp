@@ -8,13 +8,13 @@
 
 namespace cambium::md {
 
-/// A function of one variable at a point.
+/// Value and slope of a function of one variable.
 template <class P>
 struct PaceValue {
   P value, slope;
 };
 
-/// Embedding of one density: its sign times |rho|^m, made linear about 0. Below |rho| of 1e-6 for FinnisSinclair, over
+/// Embedding of one density: its sign times |rho|^m, linearised around 0: below |rho| of 1e-6 for FinnisSinclair, over
 /// |rho| of order 1 for FinnisSinclairShiftedScaled.
 inline PaceValue<double> pace_embedding(double rho, double exponent, bool shifted) {
   if (std::abs(exponent - 1.0) < 1e-10) return {rho, 1.0};
@@ -34,8 +34,8 @@ inline PaceValue<double> pace_embedding(double rho, double exponent, bool shifte
           exponent * power / a * (1.0 - g) - power * g_slope + line * (g_slope * a + g)};
 }
 
-/// Core repulsion of a bond: p exp(-q r²)/r, 0 where q r² is 50 or more, switched off by a cosine over the cut-off, and
-/// with an inner cut-off by distance above that. For r > 0.
+/// Core repulsion of a bond: p exp(-q r²)/r, 0 where q r² is 50 or more, switched off by a cosine over the cut-off,
+/// and, with an inner cut-off by distance, above that. For r > 0.
 template <class P>
 PaceValue<P> pace_core(P r, const PaceFile::Bond& bond, PaceFile::Inner inner) {
   const P inside_r = min(r, P(bond.cutoff)), inverse_r = reciprocal(r), power = P(bond.core_rate) * r * r;

@@ -32,7 +32,7 @@ class PaceReader {
   int whole(const YaceNode& map, const char* key, const char* where, int least, int most) const;
   std::vector<double> reals(const YaceNode& map, const char* key, const char* where) const;
   std::vector<int> integers(const YaceNode& map, const char* key, const char* where, std::size_t count) const;
-  /// Number of a type in a key; -1 for any other text.
+  /// Type index given in a key; -1 for any other text.
   int type_of(std::string_view text) const;
 
   void species(const YaceNode& root);
@@ -51,7 +51,7 @@ class PaceReader {
   std::string inner_name_;  ///< of the bonds so far
 };
 
-/// The first words of other files that pacemaker writes.
+/// First words of other files written by pacemaker.
 void PaceReader::known_format() const {
   io::TextLines lines(path_);
   for (int k = 0; k < 20 && lines.next(); ++k)
@@ -186,7 +186,7 @@ void PaceReader::coefficients(const YaceNode& map, const std::string& where, Pac
   const auto wrong = [&](const YaceNode& at, std::size_t found, std::size_t expected, const char* what) {
     fail(at, fmt::format("`radcoefficients` of {} has {} {}, expected {}", where, found, what, expected));
   };
-  // Without rows the table is a list of no numbers.
+  // Without rows the table is parsed as an empty list of values.
   if (table.items.size() < static_cast<std::size_t>(bond.functions))
     wrong(table, table.items.size(), static_cast<std::size_t>(bond.functions), "functions (`nradmax`)");
   for (int n = 0; n < bond.functions; ++n) {
@@ -235,7 +235,7 @@ PaceFile::Bond PaceReader::bond(const YaceNode& map, const std::string& where) {
     fail(map, fmt::format("`rcut` and `dcut` of {} are {} and {} Å; expected above 0 and below 100, and not negative",
                           where, out.cutoff, out.width));
   inner_cutoff(map, out);
-  if (file_.inner == PaceFile::Inner::zbl) out.core_height = real(map, "prehc", at);  // a factor, with its sign
+  if (file_.inner == PaceFile::Inner::zbl) out.core_height = real(map, "prehc", at);  // a factor, including its sign
   return out;
 }
 

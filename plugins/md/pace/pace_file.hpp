@@ -4,13 +4,13 @@
 
 namespace cambium::md {
 
-/// An atomic cluster expansion as a file of pacemaker for LAMMPS' pair style `pace` has it (.yace): R. Drautz, Phys.
+/// An atomic cluster expansion as stored in pacemaker's file for LAMMPS' pair style `pace` (.yace): R. Drautz, Phys.
 /// Rev. B 99, 014104 (2019); Y. Lysogorskiy et al., npj Comput. Mater. 7, 97 (2021). Atom i has sums over neighbours j
 /// A_(mu n l m) = sum_j R_nl(r_ij) Y_lm(r_ij / r_ij), densities rho_p = sum of c A A ... A, and the energy F(rho).
 struct PaceFile {
   enum class Basis { cheb_exp_cos, cheb_pow, cheb_linear, bessel };
-  /// Way in which the expansion gives place to the core repulsion: as the repulsion grows, below a distance of the
-  /// pair, or below a distance of the nearest neighbour to the screened repulsion of nuclei.
+  /// Transition from the expansion to the core repulsion: as the repulsion grows, below a distance of the pair, or, to
+  /// the screened repulsion of nuclei, below a distance of the nearest neighbour.
   enum class Inner { density, distance, zbl };
 
   struct Embedding {
@@ -21,7 +21,7 @@ struct PaceFile {
     double core_cutoff = 0.0, width = 0.0;  ///< eV: the energy is switched off over this width below the cut-off
   };
 
-  /// Radial functions R_nl(r) = sum_k c_nlk g_k(r) and core repulsion of a type and that of its neighbour.
+  /// Radial functions R_nl(r) = sum_k c_nlk g_k(r) and core repulsion for a type and its neighbour's type.
   struct Bond {
     Basis basis = Basis::cheb_exp_cos;
     int functions = 0, l_max = 0, basis_size = 0;
@@ -55,8 +55,8 @@ struct PaceFile {
   int rank_max() const;
 };
 
-/// Reads a .yace file. InputError names file, line and what is wrong, the older text format .ace, files of pacemaker
-/// that are not converted yet, and kinds of radial functions that are not known here.
+/// Reads a .yace file. InputError names file, line and error, the older text format .ace, unconverted files of
+/// pacemaker, and unsupported kinds of radial functions.
 PaceFile read_pace(const std::string& path);
 
 }  // namespace cambium::md

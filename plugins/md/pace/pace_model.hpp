@@ -6,12 +6,12 @@
 
 namespace cambium::md {
 
-/// A file, and its tables in the order in which a kernel reads them.
+/// A file, and its tables in the order in which kernels read them.
 struct PaceModel {
   PaceModel() = default;
   explicit PaceModel(PaceFile read);
 
-  /// Numbers of the harmonics of all degrees, filled up to a multiple of 8.
+  /// Number of harmonics of all degrees, rounded up to a multiple of 8.
   int row() const { return row_; }
   /// Coefficients (function, basis function, harmonic) of a bond, times the norms of the harmonics; rows of `row()`.
   const double* table(int type, int other) const { return tables_[type * file.types() + other].data(); }

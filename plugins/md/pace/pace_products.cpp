@@ -8,7 +8,7 @@ namespace cambium::md {
 namespace {
 
 using Factor = PaceProducts::Factor;
-/// Coefficients by factors in rising order.
+/// Coefficients by factors in ascending order.
 using PaceTerms = std::map<std::vector<Factor>, std::vector<double>>;
 
 void add_linear(PaceProducts& out, const PaceFile::Function& f) {
@@ -41,13 +41,13 @@ void add_products(PaceTerms& all, const PaceFile::Function& f, int densities) {
   }
 }
 
-/// Products with their factors as numbers of sums.
+/// Products with their factors as indices of sums.
 struct PaceTerm {
   std::vector<int> factors;
   const std::vector<double>* c;
 };
 
-/// Sums that stand in many products have low numbers and come first: more products share their beginning.
+/// Orders the sums by decreasing use, so that more products share their first factors.
 std::vector<PaceTerm> pace_terms(const PaceTerms& all, std::vector<Factor>& sums) {
   std::map<Factor, int> uses;
   for (const auto& [factors, c] : all)

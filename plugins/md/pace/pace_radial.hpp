@@ -23,8 +23,8 @@ void pace_step(P x, double end, double width, P& value, P& slope) {
 }
 
 /// Basis functions g_k of the distance of a bond and their derivatives, 0 from the cut-off on: formulas (24) to (29) of
-/// Drautz 2019 and their kin in the file format. ML-PACE takes them from cubic splines; these are the formulas
-/// themselves.
+/// Drautz 2019 and related ones of the file format. ML-PACE interpolates them by cubic splines; here the formulas are
+/// evaluated.
 template <class P>
 class PaceRadial {
  public:
@@ -64,7 +64,7 @@ class PaceRadial {
     }
   }
 
-  /// (1 - T_(k + first)(x)) / 2, for x of the given derivative.
+  /// (1 - T_(k + first)(x)) / 2, for x with the given derivative.
   void chebyshev(P x, P x_slope, int count, int first) {
     P t0 = 1.0, t1 = x, s0 = 0.0, s1 = 1.0;
     for (int k = 0; k < count + first; ++k) {
@@ -94,7 +94,7 @@ class PaceRadial {
     multiply(fma(P(0.5), cosine, P(0.5)), P(-0.5 * constants::pi / bond.width) * sine, count);
   }
 
-  /// y to a power, lane by lane where it is no small integer.
+  /// Power of y, lane by lane unless the exponent is a small integer.
   static P power(P y, double exponent) {
     P out = 1.0;
     if (exponent == std::floor(exponent) && exponent >= 0.0 && exponent <= 8.0) {
@@ -113,7 +113,7 @@ class PaceRadial {
     chebyshev(fma(P(-2.0), less * y, P(1.0)), P(2.0 * bond.lambda / bond.cutoff) * less, count, 1);
   }
 
-  /// Combinations of sin(k pi r / rc) / r that are orthogonal and have no slope at the cut-off.
+  /// Combinations of sin(k pi r / rc) / r that are orthogonal and have zero slope at the cut-off.
   void bessel(P r, double cutoff, int count) {
     const P x = r * P(1.0 / cutoff), inverse_r = reciprocal(r);
     P sine, cosine;

@@ -7,7 +7,7 @@
 namespace cambium::md {
 
 /// Spherical harmonics of a direction (x, y, z) as polynomials, Y_lm = N_lm d^m P_l(z)/dz^m (x + i y)^m for m >= 0,
-/// without N_lm. Degree l has its 2l + 1 numbers at l*l: real parts of m = 0..l, then imaginary parts of m = 1..l.
+/// without N_lm. The 2l + 1 values of degree l begin at l*l: real parts of m = 0..l, then imaginary parts of m = 1..l.
 template <class P>
 class PaceShapes {
  public:
@@ -17,14 +17,14 @@ class PaceShapes {
 
   static int real(int l, int m) { return l * l + m; }
   static int imaginary(int l, int m) { return l * l + l + m; }
-  /// N_lm with Y_00 = 1 and the sign of Condon and Shortley.
+  /// N_lm with Y_00 = 1 and the Condon-Shortley phase.
   static double norm(int l, int m) {
     double square = 2.0 * l + 1.0;
     for (int k = l - m + 1; k <= l + m; ++k) square /= k;
     return (m % 2 == 0 ? 1.0 : -1.0) * std::sqrt(square);
   }
 
-  /// Of degrees 0 to l.
+  /// Computes degrees 0 to l.
   void set(P x, P y, P z, int l_max) {
     used_ = l_max;
     legendre(z);
@@ -42,7 +42,7 @@ class PaceShapes {
   }
   const P* values() const { return values_.data(); }
 
-  /// Gradient t by x, y and z of the sum of h times the values.
+  /// Gradient t with respect to x, y and z of the sum of h times the values.
   void gradient(const P* h, P* t) const {
     t[0] = t[1] = t[2] = 0.0;
     for (int m = 0; m <= used_; ++m) {
@@ -65,7 +65,7 @@ class PaceShapes {
  private:
   const P& at(int l, int m) const { return legendre_[m * (l_ + 2) + l]; }
 
-  /// Derivatives of Legendre polynomials by z, of orders 0 to l + 1, the last of which is 0.
+  /// Derivatives of Legendre polynomials with respect to z, of orders 0 to l + 1, the last of which is 0.
   void legendre(P z) {
     const auto entry = [&](int l, int m) -> P& { return legendre_[m * (l_ + 2) + l]; };
     P diagonal = 1.0;

@@ -7,8 +7,9 @@
 
 namespace cambium::md {
 
-/// Densities of atoms, one in each lane, as sums of products of complex factors, and their slopes by the factors. The
-/// tree is walked twice: each product of a branch is made once on the way down, and its slope summed on the way back.
+/// Densities of atoms, one in each lane, as sums of products of complex factors, and their derivatives with respect to
+/// the factors. The tree is traversed twice: each product of a branch is computed once on the way down, and its
+/// derivative summed on the way back.
 template <class P>
 class PaceTree {
  public:
@@ -25,7 +26,7 @@ class PaceTree {
     at(factors_, 2 * f, lane) = re;
     at(factors_, 2 * f + 1, lane) = im;
   }
-  /// Derivative of the energy by a factor that it holds as a real part of a product.
+  /// Derivative of the energy with respect to a factor, for the real parts of the products.
   void weight(std::size_t f, int lane, double& re, double& im) {
     re = at(weights_, 2 * f, lane);
     im = at(weights_, 2 * f + 1, lane);
@@ -37,7 +38,7 @@ class PaceTree {
   void forward() {
     by_count([&]<int D>() { forward<D>(t_->branches[0], P(1.0), P(0.0)); });
   }
-  /// Weights of the factors from the slopes of the energy by the densities.
+  /// Computes the weights of the factors from the derivatives of the energy with respect to the densities.
   void backward() {
     by_count([&]<int D>() {
       P re, im;
@@ -50,7 +51,7 @@ class PaceTree {
     return reinterpret_cast<double*>(packs.data() + k)[lane];
   }
 
-  /// D: number of densities, 0: any.
+  /// D: number of densities, 0: any number.
   template <class F>
   void by_count(F&& f) {
     if (t_->densities == 1)
@@ -83,7 +84,7 @@ class PaceTree {
     }
   }
 
-  /// (slope_re, slope_im): derivative by the product (re, im) of all that the branch holds.
+  /// (slope_re, slope_im): derivative with respect to the product (re, im) of the factors of the branch.
   template <int D>
   void backward(const PaceProducts::Branch& branch, P re, P im, P& slope_re, P& slope_im) {
     const int count = D ? D : t_->densities;
@@ -115,7 +116,7 @@ class PaceTree {
   }
 
   const PaceProducts* t_ = nullptr;
-  std::vector<P> factors_, weights_;  ///< real and imaginary part by turns
+  std::vector<P> factors_, weights_;  ///< real and imaginary parts, interleaved
   std::vector<P> densities_, slopes_;
 };
 

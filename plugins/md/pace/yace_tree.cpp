@@ -92,7 +92,7 @@ class YaceTreeBuilder : public YAML::EventHandler {
     top.node.items.push_back(std::move(node));
   }
 
-  /// Numbers before a text or a list become items like the others.
+  /// Converts numbers that precede a text or a list to items like the others.
   static void as_list(YaceNode& node) {
     if (node.kind == YaceNode::Kind::list) return;
     node.kind = YaceNode::Kind::list;

@@ -54,12 +54,13 @@ void Md::Params::describe(deck::Describe<Params>& d) {
   });
 }
 
-/// Errors of the potential about its keys are inside of ours.
+/// Binds the potential; errors about its keys are reported under the key `potential`.
 void Md::bind_potential(std::span<const Species> species) {
   deck::about_key("", "potential", [&] { potential_->bind(species); });
 }
 
-/// Least memory of atoms: positions, velocities, forces, tags, images, groups, and their rows of the neighbour list.
+/// Lower bound of the atoms' memory: positions, velocities, forces, tags, images, groups, and their rows of the
+/// neighbour list.
 static double bytes_of(double atoms, double density, double range, const Comm& comm) {
   const double neighbours = std::min(4.0 / 3.0 * constants::pi * range * range * range * density, 1e5);
   return (100.0 + 4.0 * neighbours) * atoms / comm.size();
@@ -69,7 +70,7 @@ static double density_of(const LatticeSpec& lattice) {
   return static_cast<double>(lattice_basis(lattice.type).size()) / std::pow(lattice.a, 3);
 }
 
-/// Before any of it is taken.
+/// Checks the memory before any of it is allocated.
 static void require_room(const LatticeSpec& lattice, double range, Context& context) {
   const auto atoms = static_cast<double>(atoms_of(lattice));
   require_memory(bytes_of(atoms, density_of(lattice), range, context.comm), fmt::format("{:.0f} atoms", atoms),
@@ -90,9 +91,9 @@ Md::Md(const Params& params, Context& context)
   if (const auto species = species_of(params.structure, params.masses, context)) bind_potential(*species);
 }
 
-/// Effort by atom of the first forces and one step, where the potential does not say.
+/// Cost per atom of the first forces and one step, if the potential gives none.
 constexpr double seconds_per_atom = 1e-4;
-/// For a lattice that is made for a check.
+/// Largest lattice that is built for a check.
 constexpr double most_atoms = 1e6;
 
 void Md::examine(Check& check) {
@@ -144,7 +145,7 @@ void Md::declare(State& state, Context&) {
              }});
 }
 
-/// A lattice constant in the wrong unit asks for more neighbours than any memory holds; say so instead of trying.
+/// A lattice constant in the wrong unit requires more neighbours than fit into memory; report that instead of trying.
 static void require_sane_density(const Particles& p, double range) {
   constexpr double most = 1e5;
   const double neighbours = 4.0 / 3.0 * constants::pi * range * range * range * p.nglobal / p.box.volume();
@@ -160,7 +161,7 @@ void Md::make_dynamics(State& state, Context& context) {
   bind_potential(state.particles.species);
   const double range = potential_->cutoff() + params_.skin;
   require_sane_density(state.particles, range);
-  // A deck may be checked on fewer ranks than it is for.
+  // A deck may be checked on fewer ranks than it is written for.
   auto ranks = params_.ranks;
   if (context.dry_run && ranks && (*ranks)[0] * (*ranks)[1] * (*ranks)[2] != context.comm.size()) ranks.reset();
   domain_ = std::make_unique<Domain>(context.comm, state.particles.box, ranks, range);
@@ -176,12 +177,12 @@ void Md::make_dynamics(State& state, Context& context) {
   dynamics_->freeze(frozen);
 }
 
-/// Other parts of the cell where the ranks' work is too unequal; a new list with them.
+/// Repartitions the cell if the ranks' work is too unequal, and rebuilds the list.
 void Md::rebalance(std::int64_t step, bool begins) {
   if (balance_->cut(dynamics_->neighbors().list(), step, begins)) dynamics_->rebuild();
 }
 
-/// Numbers that were meant in another unit run without a fault, but mean something else. Collective.
+/// Warns of values probably meant in another unit, which run without an error but with another meaning. Collective.
 void Md::warn_of_units(const State& state, Context& context) const {
   constexpr double longest_step = 0.1;  // ps
   const double femtoseconds = 1000.0 * params_.timestep;
@@ -197,7 +198,7 @@ void Md::warn_of_units(const State& state, Context& context) const {
         potential_->cutoff()));
 }
 
-/// A temperature that atoms at rest will not get. Collective.
+/// Warns of a temperature that atoms at rest cannot get. Collective.
 void Md::warn_of_rest(Context& context) const {
   if (dynamics_->kinetic_energy() > 0.0) return;
   if (params_.initial_temperature.value_or(0.0) > 0.0)
@@ -232,8 +233,8 @@ void Md::initialise(State& state, Context& context) {
   atoms_ = state.particles.nglobal;
 }
 
-/// Atoms that a file brought, before anything is computed with them: of species that there are, numbered from 1 to N,
-/// at places and with velocities that are numbers, in a cell with a volume.
+/// Validates atoms read from a file before they are used: valid species, ids from 1 to N, finite positions and
+/// velocities, and a cell with finite volume.
 static std::string problem_of_atoms(const Particles& p, std::int64_t atoms) {
   if (!(p.box.volume() > 0.0) || !std::isfinite(p.box.volume()))
     return fmt::format("the cell has the volume {}", p.box.volume());
@@ -256,7 +257,7 @@ static std::string problem_of_atoms(const Particles& p, std::int64_t atoms) {
 }
 
 void Md::restore(State& state, Context& context, const io::Group& saved, bool same_ranks) {
-  // Versions that did not keep the rotation wrote none.
+  // Earlier versions did not store the rotation.
   const auto axes = saved.exists("axes") ? saved.read<std::vector<double>>("axes") : std::vector<double>();
   if (axes.size() == 9) std::copy(axes.begin(), axes.end(), &axes_.q[0][0]);
   Particles& p = state.particles;
@@ -267,7 +268,7 @@ void Md::restore(State& state, Context& context, const io::Group& saved, bool sa
           fmt::format("'{}': {}; the file is damaged or was changed, resume from another one", saved.file(), problem));
   });
   make_dynamics(state, context);
-  // The parts that the run had which goes on; another number of ranks finds its own.
+  // Restores the parts of the resumed run; for another number of ranks new ones are computed.
   const bool has_cuts = same_ranks && balance_->works() && saved.exists("cuts");
   if (has_cuts) domain_->cut(CutTree::of(saved.read<std::vector<double>>("cuts"), context.comm.size(), saved.file()));
   dynamics_->rebuild();
@@ -279,7 +280,7 @@ void Md::restore(State& state, Context& context, const io::Group& saved, bool sa
 }
 
 void Md::prepare_checkpoint(State&, Context& context) {
-  // The run that goes on and the run that resumes must find the same order of atoms and the same list.
+  // A run that continues and one resumed from here must have the same order of atoms and the same list.
   dynamics_->rebuild();
   integrator_->resume(*dynamics_);  // sums over atoms in their new order
   integrator_->reservoir_energy(context.comm);
@@ -384,7 +385,7 @@ void Md::measure(const State& state, Context& context, std::span<double> values)
   ++measurements_;
 }
 
-/// The deviation is one number on all ranks, so they end together.
+/// The deviation has the same value on all ranks, so they end together.
 void Md::heed_force_error(const State& state, Context& context) {
   const double bound = potential_->committee()->deviation().force_bound;
   if (beyond_trust_ || bound <= *params_.max_force_error) return;

@@ -71,7 +71,7 @@ class Md : public Physics, public Checked {
   std::unique_ptr<Domain> domain_;
   std::unique_ptr<Dynamics> dynamics_;
   std::unique_ptr<LoadBalance> balance_;
-  std::unique_ptr<State> looked_at_;  ///< by examine(): the atoms, for writers to look at
+  std::unique_ptr<State> looked_at_;  ///< atoms built by examine(), for checks by writers
   // For the drift of the conserved energy over this run.
   bool measured_ = false;
   double first_potential_ = 0.0, last_potential_ = 0.0;

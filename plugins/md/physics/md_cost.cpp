@@ -17,10 +17,10 @@ namespace cambium::md {
 namespace {
 
 constexpr double word = 8.0;
-/// For a lattice of which not all atoms are kept, so that they have to be made to be counted.
+/// Largest lattice that is built to count its atoms when only some of them are kept.
 constexpr std::int64_t most_made = 4000000;
 
-/// Atoms and cell of the deck, without the atoms where a lattice says enough.
+/// Number of atoms and cell of the deck, without building the atoms if a lattice determines them.
 std::pair<double, Box> size_of(const Md::Params& params, Context& context) {
   const auto& given = params.structure;
   if (given.lattice && !given.keep) {
@@ -46,7 +46,7 @@ std::pair<double, Box> size_of(const Md::Params& params, Context& context) {
   const auto particles = build_structure(at_rest, params.masses, context);
   Box box = particles.box;
   double atoms = static_cast<double>(context.comm.sum(static_cast<std::int64_t>(particles.nlocal)));
-  if (given.lattice) {  // a part: as dense as the whole, in a cell that it fills
+  if (given.lattice) {  // a part: with the density of the full lattice, in a cell that it fills
     const double whole =
         static_cast<double>(atoms_of(*given.lattice)) * given.repeat[0] * given.repeat[1] * given.repeat[2];
     for (auto& row : box.h)
@@ -60,8 +60,8 @@ std::pair<double, Box> size_of(const Md::Params& params, Context& context) {
 MdCost::MdCost(const Params& params, Context& context)
     : params_(params), potential_(context.registry->make<Potential>(params.potential, context)) {
   std::tie(atoms_, box_) = size_of(params, context);
-  constexpr double usual = 300.0;  // K, where the deck gives none
-  // Half of what a crystal starts with goes into its potential energy.
+  constexpr double usual = 300.0;  // K, if the deck gives none
+  // Half of a crystal's initial kinetic energy is converted to potential energy.
   const double temperature = params.initial_temperature.value_or(usual) * (params.structure.lattice ? 0.5 : 1.0);
   double lightest = 1e300;
   if (const auto species = species_of(params.structure, params.masses, context)) {
@@ -83,7 +83,7 @@ std::string MdCost::summary() const {
                      potential_->cutoff(), params_.skin);
 }
 
-/// Steps until the fastest of so many atoms has come half of the skin.
+/// Steps until the fastest of `atoms` atoms has moved half of the skin.
 double MdCost::steps_of_a_list(double atoms) const {
   const double fastest = speed_ * std::sqrt(2.0 * std::log(std::max(atoms, 2.0)) + 2.0);
   return std::max(1.0, 0.5 * params_.skin / (fastest * params_.timestep));
@@ -102,7 +102,7 @@ MdCost::Surroundings MdCost::around(int ranks, const Box& box, double atoms) con
     lone[d] = grid.count[d] == 1 ? 1.0 : 0.0;
     layers[d] = static_cast<int>(r / e[d]) + 1;
   }
-  // All within r of a brick (Steiner), without what lies in its own images across directions that are not divided.
+  // Volume within r of a brick (Steiner formula), minus the part in its own images across undivided directions.
   double volume = 4.0 / 3.0 * pi * r * r * r, surface = 0.0;
   for (int d = 0; d < 3; ++d) {
     const int f = (d + 1) % 3, g = (d + 2) % 3;
@@ -144,7 +144,7 @@ void MdCost::add_messages(const Surroundings& s, double between, StepCost& out) 
   if (costs && costs->atom_cost(1.0).forward_words > 0.0)
     near("ghosts' words of the potential", 1.0, costs->atom_cost(1.0).forward_words);
   if (potential_->writes_ghost_forces()) near("forces of ghosts", 1.0, 3.0);
-  // A new list: new ghosts with their numbers, how many they are, and atoms that have left through the surface.
+  // A new list: new ghosts with their indices, their number, and atoms that have left through the surface.
   constexpr double row = 112.0, moved = 0.05;  // B; of the skin, on average along the surface's normal
   const double leaving = moved * params_.skin * s.surface * row * s.density;
   near("new lists: ghosts", often, 1.0);
@@ -175,7 +175,7 @@ StepCost MdCost::of(int ranks, double times) const {
     // The list once, positions and forces a few times; a new list reads 27 cells of half a range for each atom.
     out.moved = s.atoms * (4.0 * listed + 200.0) + 64.0 * s.ghosts + s.atoms * 8.0 * listed / between;
   }
-  // x, v, f, tag, image, group of all rows, the list, where it was built; copies and buffers of ghosts.
+  // x, v, f, tag, image, group of all rows, the list, positions at its build; copies and buffers of ghosts.
   out.memory = 104.0 * rows + s.atoms * (24.0 + 4.4 * listed) + 80.0 * s.ghosts;
   if (ranks > 1) add_messages(s, between, out);
   return out;

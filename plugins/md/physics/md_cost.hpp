@@ -8,9 +8,9 @@
 
 namespace cambium::md {
 
-/// Cost of the steps of `md`, as if the atoms filled the cell evenly and every rank had a brick of it (where they do
-/// not, planes that follow the pairs give all ranks the same work, too). Ghosts are those of a brick's surroundings; a
-/// list lasts until the fastest atom, in free flight, has come half the skin.
+/// Cost of the steps of `md`, for atoms that fill the cell evenly and a brick for every rank (otherwise, planes that
+/// follow the pairs balance the work just as well). Ghosts are those around a brick; a list lasts until the fastest
+/// atom, in free flight, has moved half the skin.
 class MdCost : public Cost {
  public:
   using Params = Md::Params;
@@ -23,8 +23,8 @@ class MdCost : public Cost {
  private:
   struct Surroundings {
     std::array<int, 3> count;  ///< bricks along a, b, c
-    double atoms, ghosts;      ///< of a rank; ghosts of other ranks alone
-    double surface;            ///< Å^2 that atoms leave through
+    double atoms, ghosts;      ///< of a rank; ghosts owned by other ranks only
+    double surface;            ///< Å^2, surface through which atoms leave
     double peers;
     double density;  ///< 1/Å^3
   };

@@ -9,9 +9,9 @@
 
 namespace cambium::md {
 
-/// Born, Mayer and Huggins' repulsion and dispersion, E = A exp((sigma - r)/rho) - C/r^6 - D/r^8: M. L. Huggins and
-/// J. E. Mayer, J. Chem. Phys. 1, 643 (1933). With sigma = D = 0 it is Buckingham's potential. Ions have charges beside
-/// it: `coulomb`, in a `sum`.
+/// Born-Mayer-Huggins repulsion and dispersion, E = A exp((sigma - r)/rho) - C/r^6 - D/r^8: M. L. Huggins and J. E.
+/// Mayer, J. Chem. Phys. 1, 643 (1933). With sigma = D = 0 it is Buckingham's potential. Charges of ions are a separate
+/// term: `coulomb`, in a `sum`.
 class BornMayerForm {
  public:
   static constexpr const char* label = "born_mayer";
@@ -64,7 +64,7 @@ class BornMayerForm {
     }
   };
 
-  /// InputError for parameters that do not fit together.
+  /// InputError for inconsistent parameters.
   explicit BornMayerForm(const Params& params);
 
   /// InputError for a pair that is missing.

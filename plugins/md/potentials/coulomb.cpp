@@ -110,7 +110,7 @@ void Coulomb::place_charges(const Particles& particles) {
       });
 }
 
-/// Sum of charges, of their squares, and charged atoms, of all ranks.
+/// Sum of charges, sum of their squares, and number of charged atoms, over all ranks.
 static Sums<3> sums_of(const View<const double*>& charge, int atoms) {
   Sums<3> sums;
   Kokkos::parallel_reduce(
@@ -163,7 +163,7 @@ void Coulomb::choose(const ChargedCell& cell) {
     choose_mesh_size(cell, error);
 }
 
-/// Constant and slope of the shifted-force form, by which energy and force end at the cut-off.
+/// Constant and slope of the shifted-force form, by which energy and force vanish at the cut-off.
 static std::array<double, 2> shifts(double alpha, double cutoff) {
   const double tail = std::erfc(alpha * cutoff);
   const double slope =
@@ -182,7 +182,8 @@ void Coulomb::add_real_space(const Particles& particles, const NeighborList& lis
   compute_pairs("coulomb", pair, particles, list, request, out);
 }
 
-/// q (per_square q + per_charge) of every owned atom, and `volume_virial` of that second part on the virial's diagonal.
+/// Adds q (per_square q + per_charge) for every owned atom, and `volume_virial` of the second part to the virial's
+/// diagonal.
 void Coulomb::add_self_energy(const Particles& particles, double per_square, double per_charge, double volume_virial,
                               const ForceRequest& request, ForceOutput& out) const {
   if (!request.totals && !request.per_atom) return;

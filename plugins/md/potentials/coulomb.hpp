@@ -12,11 +12,11 @@
 
 namespace cambium::md {
 
-/// Coulomb energy of fixed point charges, E = 1/2 sum_ij q_i q_j / (4 pi eps0 r_ij) over all periodic images, by
-/// Ewald's sum with a conducting surface at infinity: P. P. Ewald, Ann. Phys. 369, 253 (1921); its reciprocal part on a
-/// mesh (U. Essmann et al., J. Chem. Phys. 103, 8577 (1995)) or wave by wave; or the damped shifted-force form of
-/// C. J. Fennell and J. D. Gezelter, J. Chem. Phys. 124, 234104 (2006), which needs no reciprocal part. No pair is
-/// excluded. Parameters follow from accuracy, charges and cell of each call alone.
+/// Coulomb energy of fixed point charges, E = 1/2 sum_ij q_i q_j / (4 pi eps0 r_ij) over all periodic images, by an
+/// Ewald sum with a conducting surface at infinity: P. P. Ewald, Ann. Phys. 369, 253 (1921); its reciprocal part on a
+/// mesh (U. Essmann et al., J. Chem. Phys. 103, 8577 (1995)) or wave by wave; or by the damped shifted-force form of C.
+/// J. Fennell and J. D. Gezelter, J. Chem. Phys. 124, 234104 (2006), which has no reciprocal part. No pair is excluded.
+/// Parameters depend only on accuracy, charges and cell of each call.
 class Coulomb : public Potential {
  public:
   enum class Method { mesh, ewald, dsf };
@@ -66,7 +66,7 @@ class Coulomb : public Potential {
     }
   };
 
-  /// Throws InputError for keys that do not fit together, and for a file of charges that cannot be read.
+  /// Throws InputError for inconsistent keys, and for a file of charges that cannot be read.
   Coulomb(const Params& params, Context& context);
 
   void bind(std::span<const Species> species) override;
@@ -77,7 +77,7 @@ class Coulomb : public Potential {
   std::string summary() const override;
   std::vector<Citation> citations() const override;
 
-  /// Of the last compute(): alpha (1/Å), points of the mesh, largest wave number (1/Å).
+  /// Values of the last compute(): alpha (1/Å), points of the mesh, largest wave number (1/Å).
   struct Parameters {
     double alpha = 0.0;
     std::array<int, 3> mesh{};
@@ -85,7 +85,7 @@ class Coulomb : public Potential {
   };
   const Parameters& parameters() const { return now_; }
 
-  // Public, because nvcc takes kernels from no other place.
+  // Public, because nvcc does not accept kernels in private members.
   void place_charges(const Particles&);
   void add_self_energy(const Particles&, double per_square, double per_charge, double volume_virial,
                        const ForceRequest&, ForceOutput&) const;
@@ -102,7 +102,7 @@ class Coulomb : public Potential {
   Params params_;
   double cutoff_ = 0.0;
   Parameters now_;
-  View<double*> by_type_, by_tag_;  ///< e; by_tag_ where charges come from a file
+  View<double*> by_type_, by_tag_;  ///< e; by_tag_ if charges come from a file
   View<double*> charge_;            ///< e, of every row
   ParticleMesh mesh_;
 };

@@ -13,7 +13,7 @@
 namespace cambium::md {
 namespace {
 
-/// Densities, their exchange, and forces.
+/// Passes of one evaluation: densities, their exchange, and forces.
 template <bool one_species>
 void run(const Eam::Tables& tables, View<double*> slope, const Particles& particles, const NeighborList& list,
          GhostExchange& ghosts, const ForceRequest& request, ForceOutput& out) {

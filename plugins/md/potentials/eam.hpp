@@ -9,16 +9,16 @@
 
 namespace cambium::md {
 
-/// Embedded-atom method with tables of a file; M. S. Daw and M. I. Baskes, Phys. Rev. B 29, 6443 (1984):
+/// Embedded-atom method with tables from a file; M. S. Daw and M. I. Baskes, Phys. Rev. B 29, 6443 (1984):
 ///   E = sum_i F_i(rho_i) + 1/2 sum_ij phi_ij(r_ij),  rho_i = sum_j rho_j(r_ij),
 /// and with densities of two elements (M. W. Finnis and J. E. Sinclair, Phil. Mag. A 50, 45 (1984)) rho_i = sum_j
-/// rho_ji(r_ij). Above the last point of F it goes on as a straight line. Interpolated as by LAMMPS.
+/// rho_ji(r_ij). F is extrapolated linearly above its last point. Interpolation as in LAMMPS.
 class Eam : public Potential, public CostsPerAtom {
  public:
   struct Params {
     std::string file;
     EamFormat format = EamFormat::automatic;
-    std::vector<std::string> species;  ///< names of the file's elements, in its order; empty: its own
+    std::vector<std::string> species;  ///< the file's elements in its order, as named in the deck; empty: its own names
     static void describe(deck::Describe<Params>& d) {
       d("file", &Params::file,
         "table of the embedded-atom method: funcfl, setfl (.eam.alloy) or Finnis-Sinclair (.eam.fs)")
@@ -35,7 +35,7 @@ class Eam : public Potential, public CostsPerAtom {
     }
   };
 
-  /// Interpolated tables of the deck's species, one after the other. Rows of a type's table are found by its number.
+  /// Interpolated tables of the deck's species, one after the other, indexed by type.
   struct Tables {
     int types = 0, nrho = 0, nr = 0;
     double inverse_drho = 0.0, inverse_dr = 0.0, drho = 0.0;
@@ -45,7 +45,7 @@ class Eam : public Potential, public CostsPerAtom {
     View<double*> pair;       ///< of r phi: types^2 tables
   };
 
-  /// Reads the file, but in a dry run not one that an earlier stage writes. InputError names it and what is wrong.
+  /// Reads the file, except in a dry run one that an earlier stage writes. InputError names the file and the error.
   Eam(const Params& params, Context& context);
 
   void bind(std::span<const Species> species) override;

@@ -5,7 +5,7 @@
 
 namespace cambium::md {
 
-/// Members of Eam::Tables that the kernels read.
+/// Members of Eam::Tables used by the kernels.
 struct EamRows {
   const double *embedding, *density, *pair;
   int types, nrho, nr;
@@ -15,7 +15,7 @@ struct EamRows {
       : embedding(t.embedding.data()), density(t.density.data()), pair(t.pair.data()), types(t.types), nrho(t.nrho),
         nr(t.nr), inverse_drho(t.inverse_drho), inverse_dr(t.inverse_dr), drho(t.drho), cutoff2(t.cutoff * t.cutoff) {}
 
-  /// First row of the table (a, b) among tables of the distance.
+  /// First row of the table (a, b) among the tables of distance.
   template <class P>
   CAMBIUM_FN P first(P a, P b) const {
     return fma(a, P(static_cast<double>(types)), b) * P(nr - 1.0);
@@ -73,7 +73,7 @@ struct EamDensity {
   }
 };
 
-/// The force of a pair for PairKernel: its own energy, and both atoms' embedding.
+/// Force of a pair for PairKernel: its own energy, and both atoms' embedding.
 template <bool one_species>
 struct EamPair {
   EamRows tables;

@@ -11,7 +11,7 @@ namespace cambium::md {
 
 using HostPack = Pack<double, width_of<HostExec, double>>;
 
-/// The arrays of a step where the host reads and writes them: the same memory where there is no device.
+/// Arrays of a step in host memory: the same memory if there is no device.
 struct HostArrays {
   decltype(Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), Particles().x)) x;
   decltype(Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), NeighborList().offset)) offset;
@@ -26,12 +26,12 @@ struct HostArrays {
   const int* row(int i) const { return index.data() + offset(i); }
 };
 
-/// Where the atoms of a part give their forces and virials.
+/// Target of the forces and virials of one part of the atoms.
 struct HostPart {
   int first, last;  ///< atoms
-  int end;          ///< of the rows to which it alone adds: those of its atoms, in the last part those of ghosts, too
+  int end;          ///< end of the rows only this part adds to: its atoms, in the last part also ghosts
   std::vector<OutsideForces::Given>& outside;
-  double *f, *atom_energy, *atom_virial;  ///< the last two null where they are not asked for
+  double *f, *atom_energy, *atom_virial;  ///< the last two are null if not requested
   PairSums sums = {};
 
   void force(int row, const double* g, double sign) {
@@ -47,7 +47,7 @@ struct HostPart {
     if (atom_energy) atom_energy[i] += value;
   }
 
-  /// For an atom whose energy has the gradient g by a neighbour at distance d; `row` is the atom that has the virial.
+  /// Adds the virial of an atom's energy with gradient g from a neighbour at distance d, assigned to atom `row`.
   void virial(int row, const double* g, const double* d) {
     constexpr int a[6] = {0, 1, 2, 0, 0, 1}, b[6] = {0, 1, 2, 1, 2, 2};
     for (int k = 0; k < 6; ++k) sums.v[1 + k] -= g[a[k]] * d[b[k]];
@@ -56,7 +56,7 @@ struct HostPart {
   }
 };
 
-/// Calls run(part, arrays) for every part of the atoms, a thread each, and adds what the parts hold to `out`.
+/// Calls run(part, arrays) for every part of the atoms, each on its own thread, and adds the parts' results to `out`.
 template <class Run>
 void on_host_parts(OutsideForces& outside, const Particles& particles, const NeighborList& list,
                    const ForceRequest& request, ForceOutput& out, Run run) {

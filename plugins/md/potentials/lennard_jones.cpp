@@ -29,7 +29,7 @@ std::vector<double> count_types(const Particles& particles, int types) {
   return counts;
 }
 
-/// Adds to every owned atom the energy and the diagonal virial of its type, shares(type, 0..1).
+/// Adds the energy and the diagonal virial of its type, shares(type, 0..1), to every owned atom.
 void add_shares(const Particles& particles, View<double* [2]> shares, bool per_atom, ForceOutput& out) {
   const auto x = particles.x;
   const auto atom_energy = out.atom_energy;
@@ -96,8 +96,8 @@ const LennardJonesForm::Pair* LennardJonesForm::explicit_pair(const std::string&
   return nullptr;
 }
 
-/// A misspelt species in `pairs` would leave its pair to the mixing rule without a word. Elements that the structure
-/// does not have are let pass: one deck may serve several structures.
+/// A misspelt species in `pairs` would silently leave its pair to the mixing rule. Elements that the structure does not
+/// have are accepted: one deck may serve several structures.
 void LennardJonesForm::require_known(std::span<const Species> species) const {
   std::vector<std::string> known;
   for (const auto& s : species) known.push_back(s.symbol);
@@ -133,7 +133,7 @@ LennardJonesForm::Coefficients LennardJonesForm::coefficients(std::span<const Sp
 }
 
 PairTerms<LennardJonesForm::Model> LennardJonesForm::pair(std::span<const Species> species, int a, int b) const {
-  if (a == 0 && b == 0) require_known(species);  // asked for once
+  if (a == 0 && b == 0) require_known(species);  // checked once
   const auto [epsilon, sigma, rc] = coefficients(species, a, b);
   const auto [a12, a6] = powers(epsilon, sigma);
   return {{a12, a6}, rc, rc - params_.switch_width.value_or(0.1 * params_.cutoff)};
@@ -143,7 +143,7 @@ void LennardJonesForm::add_rest(const Particles& particles, const ForceRequest& 
                                 Context& context) {
   if (!params_.tail || !(request.totals || request.per_atom)) return;
   const int types = static_cast<int>(particles.species.size());
-  // Anew each time: atoms change their type in a host program, and other structures have as many atoms.
+  // Recomputed each time: atoms change their type in a host program, and other structures may have as many atoms.
   std::vector<double> type_counts = count_types(particles, types);
   context.comm.sum(type_counts);
   View<double* [2]> shares("tail_shares", types);

@@ -9,7 +9,7 @@
 namespace cambium::md {
 
 /// Lennard-Jones: E = 4 epsilon [(sigma/r)^12 - (sigma/r)^6] within the cut-off; J. E. Jones, Proc. R. Soc. A 106, 463
-/// (1924). Pairs without own parameters mix by Lorentz and Berthelot: sigma_ij = (sigma_i + sigma_j)/2,
+/// (1924). Pairs without their own parameters use Lorentz-Berthelot mixing: sigma_ij = (sigma_i + sigma_j)/2,
 /// epsilon_ij = sqrt(epsilon_i epsilon_j).
 class LennardJonesForm {
  public:
@@ -19,7 +19,7 @@ class LennardJonesForm {
     std::vector<std::string> species;  ///< two symbols
     double epsilon = 0.0;              ///< eV
     double sigma = 0.0;                ///< Å
-    std::optional<double> cutoff;      ///< Å, the common one when absent
+    std::optional<double> cutoff;      ///< Å, the common one if absent
     static void describe(deck::Describe<Pair>& d) {
       d("species", &Pair::species, "the two species").example("[Ar, Kr]");
       d("epsilon", &Pair::epsilon, "well depth").unit("eV").positive().example("0.0124");
@@ -32,7 +32,7 @@ class LennardJonesForm {
     std::optional<double> sigma;    ///< Å, for a single species
     double cutoff = 0.0;            ///< Å
     Truncation truncation = Truncation::plain;
-    std::optional<double> switch_width;  ///< Å, width of the smooth truncation; a tenth of the cut-off when absent
+    std::optional<double> switch_width;  ///< Å, width of the smooth truncation; a tenth of the cut-off if absent
     bool tail = false;                   ///< plain only: mean-field energy and pressure beyond the cut-off
     std::vector<Pair> pairs;
     static void describe(deck::Describe<Params>& d) {
@@ -69,7 +69,7 @@ class LennardJonesForm {
     }
   };
 
-  /// Throws InputError for parameters that do not fit together.
+  /// Throws InputError for inconsistent parameters.
   explicit LennardJonesForm(const Params& params);
 
   PairTerms<Model> pair(std::span<const Species> species, int a, int b) const;
@@ -78,7 +78,7 @@ class LennardJonesForm {
   std::string summary() const;
   std::vector<Citation> citations() const;
 
-  /// The tail of every atom: beyond its cut-off it sees a uniform density of each species (pair correlation 1).
+  /// Adds the tail correction of every atom: a uniform density of each species beyond the cut-off (pair correlation 1).
   void add_rest(const Particles& particles, const ForceRequest& request, ForceOutput& out, Context& context);
 
  private:

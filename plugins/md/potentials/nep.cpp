@@ -14,7 +14,7 @@
 namespace cambium::md {
 namespace {
 
-/// Calls f with an atom of few enough harmonics.
+/// Calls f with an atom type of the smallest sufficient degree of harmonics.
 template <class F>
 void with_atom(const NepFile& model, const std::vector<int>& types, F&& f) {
   if (model.l_max <= 4)

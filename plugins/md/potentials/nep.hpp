@@ -10,9 +10,8 @@
 
 namespace cambium::md {
 
-/// Neuroevolution potential of a file of GPUMD: energies of atoms by networks of one hidden layer, of radial and
-/// angular descriptors (NepFile), with screened nuclear repulsion where the file has it. On devices it runs on the
-/// host.
+/// Neuroevolution potential from a file of GPUMD: energies of atoms from networks with one hidden layer and radial and
+/// angular descriptors (NepFile), with screened nuclear repulsion if the file has it. On devices it runs on the host.
 class Nep : public Potential, public CostsPerAtom {
  public:
   struct Params {
@@ -22,13 +21,13 @@ class Nep : public Potential, public CostsPerAtom {
     }
   };
 
-  /// Reads the file, but in a dry run not one that an earlier stage writes. InputError names it and what is wrong.
+  /// Reads the file, except in a dry run one that an earlier stage writes. InputError names the file and the error.
   Nep(const Params& params, Context& context);
 
   void bind(std::span<const Species> species) override;
   double cutoff() const override { return cutoff_; }
   bool writes_ghost_forces() const override { return true; }
-  /// Per-atom virials belong to the neighbour whose distance they hold, as in GPUMD.
+  /// Per-atom virials are assigned to the neighbour of each distance, as in GPUMD.
   void compute(const Particles&, const NeighborList&, GhostExchange&, const ForceRequest&, ForceOutput&,
                Context&) override;
   std::string summary() const override;
@@ -36,7 +35,7 @@ class Nep : public Potential, public CostsPerAtom {
   AtomCost atom_cost(double neighbours) const override;
 
   const NepFile& model() const { return model_; }
-  /// Descriptors of the owned atoms, (atoms, dim), scaled as the network takes them.
+  /// Descriptors of the owned atoms, (atoms, dim), scaled as for the network.
   std::vector<double> descriptors(const Particles& particles, const NeighborList& list) const;
 
  private:

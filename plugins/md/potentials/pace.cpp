@@ -15,7 +15,7 @@
 namespace cambium::md {
 namespace {
 
-/// The atoms of a part by type, as many at once as a pack has lanes.
+/// Evaluates the atoms of a part by type, as many at once as a pack has lanes.
 void run_pace(HostPart& part, const HostArrays& in, const PaceModel& model, const std::vector<int>& model_type) {
   PaceAtoms<HostPack> atoms(model, model_type);
   const auto neighbours = [&](int i, int& n) {

@@ -10,8 +10,8 @@
 
 namespace cambium::md {
 
-/// Atomic cluster expansion of a file of pacemaker (PaceFile), as LAMMPS' pair style `pace` reads it: energies of atoms
-/// from products of sums over neighbours, of any rank. On devices it runs on the host.
+/// Atomic cluster expansion from a file of pacemaker (PaceFile), as read by LAMMPS' pair style `pace`: energies of
+/// atoms from products of sums over neighbours, of any rank. On devices it runs on the host.
 class Pace : public Potential, public CostsPerAtom {
  public:
   struct Params {
@@ -22,13 +22,13 @@ class Pace : public Potential, public CostsPerAtom {
     }
   };
 
-  /// Reads the file, but in a dry run not one that an earlier stage writes. InputError names it and what is wrong.
+  /// Reads the file, except in a dry run one that an earlier stage writes. InputError names the file and the error.
   Pace(const Params& params, Context& context);
 
   void bind(std::span<const Species> species) override;
   double cutoff() const override { return cutoff_; }
   bool writes_ghost_forces() const override { return true; }
-  /// Of a per-atom virial, atom and neighbour have a half each, as in LAMMPS.
+  /// Per-atom virials are divided equally between atom and neighbour, as in LAMMPS.
   void compute(const Particles&, const NeighborList&, GhostExchange&, const ForceRequest&, ForceOutput&,
                Context&) override;
   std::string summary() const override;

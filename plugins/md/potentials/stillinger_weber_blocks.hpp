@@ -5,14 +5,14 @@
 
 namespace cambium::md {
 
-/// The host's form of StillingerWeberKernel: a few consecutive atoms at a time, in stages over the list of all their
-/// pairs within reach. Each stage is a loop of independent packs, which keeps the core's pipelines full, where one atom
-/// at a time would wait for every result in turn; and functions of distance fill all lanes.
+/// Host version of StillingerWeberKernel: a few consecutive atoms at a time, in stages over the list of all their pairs
+/// within reach. Each stage is a loop of independent packs, which keeps the pipelines full, whereas one atom at a time
+/// would wait for every result; and functions of distance fill all lanes.
 template <class P, Outputs outputs, bool standard>
 struct StillingerWeberBlocks {
   static constexpr bool energies = outputs != Outputs::forces;
   static constexpr int atoms_per_block = 16;
-  static constexpr int max_pairs = 256;  // so that the arrays stay in the first-level cache
+  static constexpr int max_pairs = 256;  // so that the arrays fit into the L1 cache
   using Kernel = StillingerWeberKernel<P, outputs, standard>;
   using Leg = typename Kernel::Leg;
 
@@ -41,7 +41,7 @@ struct StillingerWeberBlocks {
     const int last = i + atoms_per_block < kernel.nlocal ? i + atoms_per_block : kernel.nlocal;
     while (i < last) {
       const int atoms = collect(i, last, pairs);
-      if (atoms == 0) {  // more neighbours than the arrays hold
+      if (atoms == 0) {  // more neighbours than the arrays can hold
         kernel.atom(i++, sums);
         continue;
       }
@@ -53,7 +53,7 @@ struct StillingerWeberBlocks {
     }
   }
 
-  /// Lists the pairs of atoms first, first+1, ... below `last` while they fit; returns how many atoms did.
+  /// Lists the pairs of atoms first, first+1, ... below `last` as long as they fit; returns the number of atoms listed.
   CAMBIUM_FN int collect(int first, int last, Pairs& pairs) const {
     const P limit = kernel.functions.reach_squared;
     int n = 0;
@@ -79,7 +79,7 @@ struct StillingerWeberBlocks {
   }
 
   CAMBIUM_FN void radial_functions(int n, Pairs& pairs) const {
-    P(kernel.functions.cutoff).store(pairs.dx + n);  // filling, so that the last pack is of finite numbers
+    P(kernel.functions.cutoff).store(pairs.dx + n);  // padding, so that the last pack has finite values
     P(0.0).store(pairs.dy + n);
     P(0.0).store(pairs.dz + n);
     for (int k = 0; k < n; k += P::width) {
@@ -97,7 +97,7 @@ struct StillingerWeberBlocks {
     d[0] = P::load(pairs.dx + k);
     d[1] = P::load(pairs.dy + k);
     d[2] = P::load(pairs.dz + k);
-    // Behind the last pair of a block lies whatever the stack held: zero times that may be no number.
+    // After the last pair of a block the stack is uninitialised: zero times that may be NaN.
     const P inverse_r = keep(mine, P::load(pairs.inverse_r + k));
     return {d[0] * inverse_r,
             d[1] * inverse_r,
@@ -127,7 +127,7 @@ struct StillingerWeberBlocks {
       const Leg leg = load_leg(pairs, k, P::Mask::first(last - k), d);
       const auto g = kernel.functions.triplet_gradient(leg, m);
       own.add(leg, d[0], d[1], d[2], g);
-      // Lanes beyond `last` are zero, and overwritten by the next atom.
+      // Lanes beyond `last` are zero, and are overwritten by the next atom.
       g.x.store(pairs.gx + k);
       g.y.store(pairs.gy + k);
       g.z.store(pairs.gz + k);
@@ -141,7 +141,7 @@ struct StillingerWeberBlocks {
   }
 };
 
-/// The blocks of each thread's part of the atoms.
+/// Runs the blocks of each thread's part of the atoms.
 template <class Blocks>
 struct StillingerWeberParts {
   Blocks blocks;
@@ -159,7 +159,7 @@ struct StillingerWeberParts {
   void run(int part, F&& f) const {
     Blocks mine = blocks;
     const int first = outside->first(part), last = outside->first(part + 1);
-    const bool alone = outside->parts() == 1, to_the_end = part + 1 == outside->parts();  // ghosts lie behind all atoms
+    const bool alone = outside->parts() == 1, to_the_end = part + 1 == outside->parts();  // ghosts follow all atoms
     mine.kernel.own_first = first;
     mine.kernel.own_last = to_the_end ? std::numeric_limits<int>::max() : last;
     mine.kernel.outside = alone && one_thread ? nullptr : &outside->of(part);

@@ -11,7 +11,7 @@ namespace cambium::md {
 /// `standard` is for p = 4, q = 0.
 template <class P, bool standard>
 struct StillingerWeberFunctions {
-  /// exp(-40) is below the rounding error of any sum that it enters, so neighbours with y < -40 are left out.
+  /// exp(-40) is below the rounding error of any sum it contributes to, so neighbours with y < -40 are left out.
   static constexpr double negligible = 40.0;
 
   StillingerWeber::Params s;
@@ -28,7 +28,7 @@ struct StillingerWeberFunctions {
     P weight, slope;     ///< e and de/dr
     P pair, pair_slope;  ///< pair energy and its derivative
   };
-  /// A neighbour as the angular part sees it.
+  /// Data of a neighbour for the angular part.
   struct Leg {
     P ux, uy, uz, inverse_r, weight, slope, pair_slope;
   };
@@ -46,7 +46,7 @@ struct StillingerWeberFunctions {
     return result;
   }
 
-  /// All zero, but for 1/r, beyond the reach.
+  /// Beyond the reach, all are zero except 1/r.
   CAMBIUM_FN Radial radial(P r2) const {
     const auto near = r2 < P(reach_squared);
     Radial f;
@@ -86,7 +86,7 @@ struct StillingerWeberFunctions {
     m.yz = fma(y, leg.uz, m.yz);
   }
 
-  /// Sums over lanes, back in every lane.
+  /// Sums over lanes, broadcast to every lane.
   CAMBIUM_FN static void spread(Moments& m) {
     m.s = total(m.s);
     m.x = total(m.x);

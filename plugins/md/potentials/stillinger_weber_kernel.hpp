@@ -23,7 +23,7 @@ struct StillingerWeberKernel {
   double* f;
   double* atom_energy;
   double* atom_virial;
-  /// Where the atoms are a part of several: the rows that are its own, and what it gives to others.
+  /// If the atoms are one of several parts: the rows of this part, and its contributions to other rows.
   int own_first = 0, own_last = 0;
   std::vector<OutsideForces::Given>* outside = nullptr;
 
@@ -39,12 +39,12 @@ struct StillingerWeberKernel {
   }
   KOKKOS_FUNCTION void operator()(int i, PairSums& sums) const { atom(i, sums); }
 
-  /// Force and virial of the central atom while its neighbours are gone through.
+  /// Accumulated force and virial of the central atom during the loop over its neighbours.
   struct Own {
     P force[3] = {0.0, 0.0, 0.0};
     P virial[6] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
 
-    /// Neighbours at d, on which the triplets act with -g.
+    /// Adds neighbours at d, on which the triplets act with -g.
     CAMBIUM_FN void add(const Leg& leg, P dx, P dy, P dz, const typename Functions::Vector& g) {
       force[0] += fma(leg.pair_slope, leg.ux, g.x);
       force[1] += fma(leg.pair_slope, leg.uy, g.y);

@@ -9,8 +9,8 @@
 
 namespace cambium::md {
 
-/// Several potentials at once: energies, forces and virials add up. Terms that know nothing of a species refuse it, as
-/// they do alone.
+/// Sum of several potentials: energies, forces and virials add up. Terms reject species without parameters, as they do
+/// when used alone.
 class Sum : public Potential, public Checked {
  public:
   struct Params {
@@ -18,7 +18,7 @@ class Sum : public Potential, public Checked {
     static void describe(deck::Describe<Params>& d) { d("terms", &Params::terms, "the potentials to add"); }
   };
 
-  /// Makes the terms through the context's registry. Throws InputError when there are none.
+  /// Creates the terms through the context's registry. Throws InputError when there are none.
   Sum(const Params& params, Context& context);
   explicit Sum(std::vector<std::unique_ptr<Potential>> terms) : terms_(std::move(terms)) {}
 

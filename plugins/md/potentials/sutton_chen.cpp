@@ -61,7 +61,7 @@ double taken_away(const SuttonChen::Numbers& s, double start, int k) {
   return 4.0 * pi * (sum * h / 3.0 + s.a * s.a * s.a / (k - 3) * std::pow(s.a / s.cutoff, k - 3));
 }
 
-/// Densities, their exchange, and forces.
+/// Passes of one evaluation: densities, their exchange, and forces.
 struct Work {
   const SuttonChen::Numbers& s;
   View<double*> slope;
@@ -123,8 +123,8 @@ SuttonChen::SuttonChen(const Params& params, Context&) : params_(params) {
     throw KeyError("sutton_chen.n.range", "n",
                    fmt::format("sutton_chen: n = {} and m = {}; it needs n > m > 3", s.n, s.m));
   s.cutoff = params.cutoff.value_or(2.0 * s.a);
-  // With a tail a wide switch is best: shells of atoms then fade into the medium instead of jumping. For copper at
-  // twice a: lattice constant to 2e-5, energy to 1.3e-4, bulk modulus to 3e-4, against 2e-3, 9e-4 and 0.11 for a tenth.
+  // With a tail a wide switch is best: shells of atoms then fade smoothly into the medium. For copper at twice a:
+  // lattice constant to 2e-5, energy to 1.3e-4, bulk modulus to 3e-4, compared with 2e-3, 9e-4 and 0.11 for a tenth.
   const double width = params.switch_width.value_or((params.tail ? 0.5 : 0.2) * s.cutoff);
   if (!(width < s.cutoff))
     throw KeyError(
@@ -169,7 +169,7 @@ double SuttonChen::crystal_energy(double lattice_constant, bool with_cutoff) con
                s.smooth(Pack<double, 1>(r * r), weight, unused);
                return weight.v;
              });
-    // A smooth edge far out makes the sum go over into its integral without the noise of single shells.
+    // With a smooth edge at a large distance the sum converges to its integral without the noise of single shells.
     Numbers wide = s;
     wide.cutoff = 14.0 * lattice_constant;
     const double start = 8.0 * lattice_constant;

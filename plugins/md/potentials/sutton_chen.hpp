@@ -12,19 +12,19 @@ namespace cambium::md {
 /// Sutton-Chen many-body potential of fcc metals; A. P. Sutton and J. Chen, Phil. Mag. Lett. 61, 139 (1990):
 ///   E = eps sum_i [1/2 sum_j (a/r_ij)^n - c sqrt(rho_i)],  rho_i = sum_j (a/r_ij)^m.
 /// Both powers are multiplied by the C2 SwitchFunction over the last `switch_width` before the cut-off. With `tail`,
-/// both sums go on beyond it in a medium of the mean density of the cell, with the part that the switch took away. One
-/// species.
+/// both sums are continued in a uniform medium with the mean density of the cell, including the part removed by the
+/// switch. One species.
 class SuttonChen : public Potential, public CostsPerAtom {
  public:
   struct Params {
-    std::optional<std::string> element;  ///< a row of the published table
-    std::optional<double> epsilon;       ///< eV; this and the following replace the published numbers
+    std::optional<std::string> element;  ///< element of the published table
+    std::optional<double> epsilon;       ///< eV; this and the following override the published values
     std::optional<double> a;             ///< Å
     std::optional<double> c;
     std::optional<int> n;
     std::optional<int> m;
-    std::optional<double> cutoff;        ///< Å, twice `a` when absent
-    std::optional<double> switch_width;  ///< Å; when absent a fifth of the cut-off, and with `tail` half of it
+    std::optional<double> cutoff;        ///< Å, twice `a` if absent
+    std::optional<double> switch_width;  ///< Å; if absent a fifth of the cut-off, and with `tail` half of it
     bool tail = false;
     static void describe(deck::Describe<Params>& d) {
       d("element", &Params::element, "take the published parameters of Ni, Cu, Rh, Pd, Ag, Ir, Pt, Au, Pb or Al")
@@ -52,11 +52,11 @@ class SuttonChen : public Potential, public CostsPerAtom {
     int n = 0, m = 0;
     double cutoff = 0.0;
     SwitchFunction smooth;
-    /// With `tail`, for unit number density: sums over (a/r)^n and (a/r)^m that the truncation takes away (Å^3).
+    /// With `tail`, for unit number density: sums over (a/r)^n and (a/r)^m removed by the truncation (Å^3).
     double tail_n = 0.0, tail_m = 0.0;
   };
 
-  /// Throws InputError for an element that has no published numbers and for missing or unfit parameters.
+  /// Throws InputError for an element without published values and for missing or invalid parameters.
   SuttonChen(const Params& params, Context& context);
 
   void bind(std::span<const Species> species) override;
@@ -65,12 +65,12 @@ class SuttonChen : public Potential, public CostsPerAtom {
                Context&) override;
   std::string summary() const override;
   std::vector<Citation> citations() const override;
-  /// Two passes over the neighbours with two powers each; the slope of a ghost's embedding comes from its owner.
+  /// Two passes over the neighbours with two powers each; the embedding slope of a ghost is sent by its owner.
   AtomCost atom_cost(double neighbours) const override { return {80.0 * neighbours, 1.0}; }
 
   const Numbers& numbers() const { return numbers_; }
   /// Energy per atom of the perfect fcc crystal with lattice constant `a` (eV), by its lattice sums: with this cut-off,
-  /// or without any.
+  /// or without one.
   double crystal_energy(double lattice_constant, bool with_cutoff) const;
 
  private:

@@ -17,7 +17,7 @@ CAMBIUM_FN P integer_power(P base, int exponent) {
   return result;
 }
 
-/// Exponents known when compiling, or read from the parameters (both 0).
+/// Exponents known at compile time, or read from the parameters (both 0).
 template <int fixed_n, int fixed_m>
 struct Exponents {
   CAMBIUM_FN static int n(const SuttonChen::Numbers& s) { return fixed_n > 0 ? fixed_n : s.n; }
@@ -70,7 +70,7 @@ struct SuttonChenDensity {
     slope[i] = root > 0.0 ? -0.5 * s.epsilon * s.c / root : 0.0;
     if constexpr (outputs != Outputs::forces) {
       const double energy = pair_tail - s.epsilon * s.c * root;
-      // Both tails are proportional to 1/V, so minus their derivative by strain is their own size.
+      // Both tails are proportional to 1/V, so the negative of their strain derivative equals the tail itself.
       const double pressure = pair_tail + slope[i] * tail_rho;
       sums.v[0] += energy;
       for (int k = 0; k < 3; ++k) sums.v[1 + k] += pressure;
@@ -82,7 +82,7 @@ struct SuttonChenDensity {
   }
 };
 
-/// The force of a pair for PairKernel: its own energy, and both atoms' embedding.
+/// Force of a pair for PairKernel: its own energy, and both atoms' embedding.
 template <class Exponents>
 struct SuttonChenPair {
   SuttonChen::Numbers s;

@@ -14,10 +14,10 @@ namespace {
 
 constexpr double screening_length = 0.46850;  // Å
 
-/// Terms that LAMMPS adds so that energy, force and its slope are zero at the cut-off (its page of pair_style zbl).
+/// Terms added as in LAMMPS so that energy, force and its slope are zero at the cut-off (see pair_style zbl).
 void add_polynomial(ZblForm::Model<double>& m, double inner, double outer) {
   const ZblForm::Screening screening{};
-  double phi[3] = {};  // and its derivatives by r
+  double phi[3] = {};  // and its derivatives with respect to r
   for (int k = 0; k < 4; ++k) {
     const double by = -screening.rate[k] * m.inverse_a, term = screening.share[k] * std::exp(by * outer);
     phi[0] += term;

@@ -11,20 +11,20 @@ namespace cambium::md {
 
 /// Screened nuclear repulsion of J. F. Ziegler, J. P. Biersack and U. Littmark, The Stopping and Range of Ions in
 /// Matter (Pergamon, 1985): E = Z_i Z_j e^2 / (4 pi eps0 r) phi(r/a), a = 0.46850 Å / (Z_i^0.23 + Z_j^0.23), with
-/// phi(x) = 0.18175 exp(-3.1998 x) + 0.50986 exp(-0.94229 x) + 0.28022 exp(-0.4029 x) + 0.02817 exp(-0.20162 x).
-/// From `inner` to `outer` it is multiplied by the C2 SwitchFunction, or, as LAMMPS' `pair_style zbl` does, the
-/// polynomial A/3 (r - inner)^3 + B/4 (r - inner)^4 + C is added, with which energy, force and its slope end at `outer`
-/// (and C below `inner`). It is usually one term of a `sum`.
+/// phi(x) = 0.18175 exp(-3.1998 x) + 0.50986 exp(-0.94229 x) + 0.28022 exp(-0.4029 x) + 0.02817 exp(-0.20162 x). From
+/// `inner` to `outer` it is multiplied by the C2 SwitchFunction, or, as in LAMMPS' `pair_style zbl`, the polynomial A/3
+/// (r - inner)^3 + B/4 (r - inner)^4 + C is added, which makes energy, force and its slope vanish at `outer` (and C
+/// below `inner`). It is usually one term of a `sum`.
 class ZblForm {
  public:
   static constexpr const char* label = "zbl";
 
   struct Params {
-    double inner = 0.0;  ///< Å, where switching off begins
-    double outer = 0.0;  ///< Å, where it is complete: the cut-off
+    double inner = 0.0;  ///< Å, start of the switch
+    double outer = 0.0;  ///< Å, end of the switch: the cut-off
     enum class Switching { multiplied, added } switching = Switching::multiplied;
-    std::map<std::string, double> charges;  ///< nuclear charges of species that are no elements
-    std::optional<PairTableParams> table;   ///< computed when absent
+    std::map<std::string, double> charges;  ///< nuclear charges of species that are not elements
+    std::optional<PairTableParams> table;   ///< computed directly if absent
     static void describe(deck::Describe<Params>& d) {
       d("inner", &Params::inner, "distance where switching off begins").unit("angstrom").non_negative().example("1.2");
       d("outer", &Params::outer, "distance where the repulsion has ended").unit("angstrom").positive().example("2.0");
@@ -38,7 +38,7 @@ class ZblForm {
     }
   };
 
-  /// For phi: the share of each exponential, and its rate. Made where it is used: devices see no constants of classes.
+  /// Prefactors and rates of the exponentials in phi. Created where used: devices cannot access static class constants.
   struct Screening {
     double share[4] = {0.18175, 0.50986, 0.28022, 0.02817};
     double rate[4] = {3.1998, 0.94229, 0.4029, 0.20162};
@@ -47,7 +47,7 @@ class ZblForm {
   template <class P>
   struct Model {
     P charges, inverse_a;           ///< Z_i Z_j e^2 / (4 pi eps0), eV Å, and 1/a, 1/Å
-    P start, third, fourth, shift;  ///< what is added: `inner`, A/3, B/4, C; zeros where nothing is
+    P start, third, fourth, shift;  ///< added terms: `inner`, A/3, B/4, C; zero if nothing is added
 
     CAMBIUM_FN PairValue<P> operator()(P r2) const {
       const Screening screening{};
@@ -69,7 +69,7 @@ class ZblForm {
 
   explicit ZblForm(const Params& params);
 
-  /// InputError for a species whose nuclear charge nobody knows.
+  /// InputError for a species with unknown nuclear charge.
   PairTerms<Model> pair(std::span<const Species> species, int a, int b) const;
   Truncation truncation() const {
     return params_.switching == Params::Switching::added ? Truncation::plain : Truncation::smooth;

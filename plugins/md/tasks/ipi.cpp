@@ -16,7 +16,7 @@ namespace cambium::md {
 using constants::angstrom_per_bohr;
 using constants::ev_per_hartree;
 
-/// What the server wants next: positions evaluated, or the end.
+/// Next request of the server: evaluate positions, or end.
 struct Ipi::Request {
   bool evaluate = false;
   std::array<double, 9> cell{};   ///< Å, rows a, b, c
@@ -25,7 +25,7 @@ struct Ipi::Request {
 
 namespace {
 
-/// Cell and positions of POSDATA; false when the connection ended. InputError for another number of atoms.
+/// Receives cell and positions of POSDATA; false if the connection ended. InputError for a different number of atoms.
 bool receive_positions(IpiSocket& socket, std::int64_t atoms, std::array<double, 9>& cell,
                        std::vector<double>& positions) {
   double columns[9], inverse[9];
@@ -43,7 +43,7 @@ bool receive_positions(IpiSocket& socket, std::int64_t atoms, std::array<double,
   return true;
 }
 
-/// Reads a bead's index and a text, of which none is used.
+/// Reads a bead index and a text, which are not used.
 bool skip_initialisation(IpiSocket& socket) {
   std::int32_t bead = 0, bytes = 0;
   if (!socket.receive(&bead, sizeof bead) || !socket.receive(&bytes, sizeof bytes)) return false;
@@ -83,7 +83,7 @@ void Ipi::check(Context& context) {
   context.log.info(fmt::format("ipi: forces for a server at {}\n{}", place, potential_->summary()));
 }
 
-/// Answers what needs no forces, until positions are to be evaluated or the server ends.
+/// Replies to messages that need no forces, until positions are to be evaluated or the server ends.
 Ipi::Request Ipi::receive(IpiSocket& socket) const {
   Request out;
   for (;;) {

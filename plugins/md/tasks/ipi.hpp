@@ -13,9 +13,9 @@ namespace cambium::md {
 
 class IpiSocket;
 
-/// A stage that gives forces to another program (i-PI, ASE) by i-PI's socket protocol until that program says EXIT:
-/// V. Kapil et al., Comput. Phys. Commun. 236, 214 (2019). It sends cells and positions; energy, forces and virial are
-/// the answer, on all ranks of the run.
+/// Stage that computes forces for another program (i-PI, ASE) by the i-PI socket protocol until that program sends
+/// EXIT: V. Kapil et al., Comput. Phys. Commun. 236, 214 (2019). The program sends cells and positions; the reply has
+/// energy, forces and virial, computed on all ranks of the run.
 class Ipi : public Task {
  public:
   struct Params {

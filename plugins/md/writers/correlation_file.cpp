@@ -13,7 +13,7 @@
 namespace cambium::md {
 
 void require_room_for_lags(int length, Context& context) {
-  constexpr double numbers = 4.0;  // of a lag: its time, its count, the sums over all atoms and over one species
+  constexpr double numbers = 4.0;  // for each lag: its time, its count, the sums over all atoms and over one species
   const double bytes = context.comm.root() ? numbers * sizeof(double) * (length + 1.0) : 0.0;
   require_memory(bytes, fmt::format("sums over {} lags", length), "give a smaller 'max_lag'", context);
 }

@@ -8,13 +8,13 @@
 
 namespace cambium::md {
 
-/// A quantity over the lags: one curve for all particles and one per species.
+/// A quantity as a function of the lag: one curve for all particles and one per species.
 struct CurveSet {
   std::string name, unit, doc;
   std::vector<std::vector<double>> curve;
 };
 
-/// Collective: InputError, a warning in `cambium check`, when rank 0 has no room for sums over so many lags.
+/// Collective: InputError, a warning in `cambium check`, if rank 0 has too little memory for sums over that many lags.
 void require_room_for_lags(int length, Context& context);
 
 /// Writes <name>.h5 (group /<name>: time, origins, species, the curve sets as [species][lag], diffusion) and <name>.csv

@@ -6,8 +6,8 @@
 namespace cambium::md {
 
 /// Mean square displacement <|r(t0 + t) - r(t0)|^2> of all particles and of each species, over time origins t0, from
-/// positions unwrapped by their image counts with the cell of the moment. Its slope over the second half of the lags
-/// gives the diffusion coefficient, D = slope / 6 (Einstein). Files: msd.h5 and msd.csv.
+/// positions unwrapped by their image counts with the current cell. Its slope over the second half of the lags gives
+/// the diffusion coefficient, D = slope / 6 (Einstein). Files: msd.h5 and msd.csv.
 class Msd : public Writer {
  public:
   struct Params {
@@ -44,7 +44,7 @@ class Msd : public Writer {
   TimeCorrelation correlation_;  ///< filled on rank 0
 };
 
-/// Slope of the straight line through the second half of the points (least squares); 0 for fewer than two points.
+/// Slope of the least-squares line through the second half of the points; 0 for fewer than two points.
 double late_slope(const std::vector<double>& time, const std::vector<double>& value);
 
 }  // namespace cambium::md

@@ -9,7 +9,7 @@ std::vector<std::int64_t> count_pairs(const Particles& particles, const Neighbor
                                       const Comm& comm) {
   const int species = static_cast<int>(particles.species.size()), size = species_pairs(species) * bins;
   const int n = particles.nlocal;
-  // Every chunk of atoms has its own histogram, so that no two threads meet and nothing need be atomic.
+  // Every chunk of atoms has its own histogram, so that no atomics are needed.
   const int chunks = std::clamp(n, 1, std::min(2048, static_cast<int>(ExecSpace().concurrency())));
   View<int**> partial("rdf: partial histograms", chunks, size);
   const auto x = particles.x;

@@ -77,7 +77,7 @@ std::vector<std::int64_t> Rdf::count(const Particles& now) {
   particles_.box = now.box;
   particles_.species = now.species;
   particles_.nglobal = now.nglobal;
-  particles_.nlocal = 0;  // nothing to keep
+  particles_.nlocal = 0;  // no data to keep
   particles_.nghost = 0;
   particles_.reserve(n);
   particles_.nlocal = n;
@@ -103,7 +103,7 @@ void Rdf::begin_average(std::int64_t step) {
   sums_.weighted.resize(sums_.pairs.size(), 0.0);
 }
 
-/// The range of the cell as it is now: that of the first sample is settled when it is taken.
+/// The default range for the current cell; that of the first sample is set when it is taken.
 void Rdf::examine(Check& check) {
   if (!check.first_state()) return;
   settle_range(check.first_state()->particles.box);

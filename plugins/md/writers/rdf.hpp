@@ -15,8 +15,8 @@ namespace cambium::md {
 /// Partial radial distribution functions g_ab(r) and running coordination numbers n_ab(r) (neighbours of species b
 /// within r of one of species a), by pair of species, averaged over samples:
 ///   g_ab(r) = V <pairs in the shell> / (N_a (N_b - [a = b]) shell volume),
-/// which is 1 for independent particles. Positions are redistributed and listed for r_max by this object alone, so the
-/// range of the forces does not matter. Files: rdf.h5 (all averages) and rdf.csv (the last one).
+/// which is 1 for independent particles. Positions are redistributed and listed for r_max by this class, so the range
+/// of the forces does not matter. Files: rdf.h5 (all averages) and rdf.csv (the last one).
 class Rdf : public Writer, public Checked {
  public:
   struct Params {
@@ -66,7 +66,7 @@ class Rdf : public Writer, public Checked {
   std::vector<std::string> symbols_;
   std::vector<double> members_;  ///< particles of each species
   Sums sums_;
-  Particles particles_;  ///< a copy, dealt to ranks by bricks wide enough for r_max
+  Particles particles_;  ///< a copy, distributed over ranks by bricks wide enough for r_max
   std::unique_ptr<Domain> domain_;
   NeighborList list_;
 };

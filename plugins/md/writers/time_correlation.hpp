@@ -11,7 +11,7 @@ namespace cambium::md {
 
 /// Correlates a vector per particle with itself at earlier times, averaged over particles and time origins, for each
 /// species and for all. A new origin is taken every `length / origins` samples and kept for `length` samples, so that
-/// every lag up to `length` is seen from about `origins` origins per length of the run. Lives on one rank.
+/// every lag up to `length` is sampled from about `origins` origins per length of the run. On one rank.
 class TimeCorrelation {
  public:
   enum class Kind {
@@ -20,14 +20,15 @@ class TimeCorrelation {
   };
   TimeCorrelation(Kind kind, int length, int origins);
 
-  /// Adds the next sample: `rows` holds three numbers per particle, `type` the species of each.
+  /// Adds the next sample: `rows` has three values per particle, `type` the species of each.
   void add(double time, std::vector<double> rows, const std::vector<int>& type, int species);
 
-  /// Averages over what was seen so far. Values: all particles first, then each species; lags never seen are left out.
+  /// Averages over the samples so far. Values: all particles first, then each species; lags without samples are left
+  /// out.
   struct Result {
     std::vector<double> time;
     std::vector<std::vector<double>> value;
-    std::vector<double> origins;  ///< behind each lag
+    std::vector<double> origins;  ///< that contribute to each lag
   };
   Result result() const;
 
@@ -36,7 +37,7 @@ class TimeCorrelation {
   void load(const io::Group& group);
 
  private:
-  bool sound() const;  ///< what load() read fits together
+  bool sound() const;  ///< the data read by load() are consistent
   struct Origin {
     std::int64_t sample;
     double time;
@@ -51,8 +52,8 @@ class TimeCorrelation {
   std::vector<double> elapsed_, count_;  ///< [lag], over origins
 };
 
-/// Unwrapped positions, or velocities, as rows for the correlation; `remove_drift` takes the motion of the centre of
-/// mass of all particles off.
+/// Unwrapped positions, or velocities, as rows for the correlation; `remove_drift` subtracts the motion of the centre
+/// of mass of all particles.
 std::vector<double> unwrapped_positions(const io::Frame& frame, bool remove_drift);
 std::vector<double> velocities(const io::Frame& frame, bool remove_drift);
 

@@ -6,7 +6,7 @@
 namespace cambium::md {
 
 /// Velocity autocorrelation function <v(t0) . v(t0 + t)> of all particles and of each species, over time origins t0,
-/// and its running integral D(t) = 1/3 int_0^t (Green 1954, Kubo 1957), whose last value is the diffusion coefficient.
+/// and its running integral D(t) = 1/3 int_0^t (Green 1954, Kubo 1957), whose final value is the diffusion coefficient.
 /// Files: vacf.h5 and vacf.csv.
 class Vacf : public Writer {
  public:

@@ -75,7 +75,7 @@ struct Text {
   }
 };
 
-/// Draws numbers below a limit, one after the other.
+/// Draws a sequence of random integers below given limits.
 class Draws {
  public:
   Draws(std::uint64_t seed, std::uint64_t id) : seed_(seed), id_(id) {}
@@ -88,7 +88,7 @@ class Draws {
   std::uint64_t seed_, id_, turn_ = 0;
 };
 
-/// `count` different numbers below `limit`, in random order.
+/// `count` distinct integers below `limit`, in random order.
 std::vector<int> different(Draws& draws, int count, int limit) {
   std::vector<int> all(limit);
   std::iota(all.begin(), all.end(), 0);

@@ -4,12 +4,12 @@
 
 namespace cambium::train {
 
-/// Texts that ask for what stood far before: pairs of a key and a value, one byte each, at random places among blanks,
-/// then keys by themselves, each followed by its value. The keys of a text differ; values are drawn by themselves, so
-/// that only the pair tells the answer. Bytes: 0 a blank, then keys, values and pairs (key by key). Fields: "text",
-/// "answer" (1 for every byte from the second on that is the value behind a key, else 0) and "surprise" (nats of the
-/// same bytes: all texts have the same chance, so that the chance of each byte given those before it is known). Text k
-/// is a function of (seed, k); `first` skips texts, so that sets do not overlap.
+/// Associative-recall texts: pairs of a key and a value, one byte each, at random positions among blanks, then single
+/// keys, each followed by its value. The keys of a text are distinct; values are drawn independently, so that only the
+/// pair determines the answer. Bytes: 0 a blank, then keys, values and pairs (key by key). Fields: "text", "answer" (1
+/// for every byte from the second on that is the value after a key, else 0) and "surprise" (nats of the same bytes: all
+/// texts have equal probability, so that the conditional probability of each byte is known). Text k is a function of
+/// (seed, k); `first` skips texts, so that sets do not overlap.
 class AssociativeRecall : public Dataset {
  public:
   struct Params {

@@ -10,7 +10,7 @@
 namespace cambium::train {
 
 static constexpr const char* brackets[2] = {"([{", ")]}"};
-/// The number under which the language itself is drawn; texts have small numbers.
+/// Random-stream id of the language itself; texts have small ids.
 static constexpr std::uint64_t language = ~0ull;
 
 Grammar::Grammar(const Params& params) : params_(params) {
@@ -108,8 +108,8 @@ Grammar::Text Grammar::text(std::uint64_t id, std::int64_t length) const {
   return out;
 }
 
-/// The chance to be at a place where a word may begin is followed from byte to byte: by depth, class of the last word
-/// and position.
+/// Propagates from byte to byte the probability of being where a word may begin: by depth, class of the last word and
+/// position.
 double Grammar::entropy(std::int64_t length) const {
   const auto depths = static_cast<std::size_t>(params_.depth) + 1, classes = static_cast<std::size_t>(params_.classes);
   const auto place = [&](std::int64_t at, std::size_t depth, std::size_t c) {

@@ -7,8 +7,8 @@
 
 namespace cambium::train {
 
-/// Texts of a Grammar, made in memory: fields "text" (bytes) and "surprise" (nats of each byte from the second on, the
-/// least that any model can have in the mean). Text k is a function of (seed, k); `first` skips texts, so that sets do
+/// Texts of a Grammar, generated in memory: fields "text" (bytes) and "surprise" (nats of each byte from the second on,
+/// a lower bound for the mean of any model). Text k is a function of (seed, k); `first` skips texts, so that sets do
 /// not overlap.
 class SyntheticGrammar : public Dataset {
  public:

@@ -4,10 +4,10 @@
 
 namespace cambium::train {
 
-/// Reference of a transformer over bytes: embeddings of bytes, layers of long short-term memory (Hochreiter and
-/// Schmidhuber 1997) in a row, and a matrix to 256 logits. Reads the same fields as `transformer`, and has the same
-/// loss and metrics: cross entropy of every byte but the first given those before it, or of the bytes that the data
-/// mark as answers. The time of a step grows with the length of a text, its memory of it does not.
+/// Baseline for a transformer over bytes: byte embeddings, stacked layers of long short-term memory (Hochreiter and
+/// Schmidhuber 1997), and a matrix to 256 logits. Takes the same fields as `transformer`, with the same loss and
+/// metrics: cross entropy of every byte but the first given those before it, or of the bytes that the data mark as
+/// answers. The time of a step grows with the length of a text, the size of its state does not.
 class ByteLstm : public TorchNetwork {
  public:
   enum class Learn { every_byte, answers };
@@ -35,7 +35,7 @@ class ByteLstm : public TorchNetwork {
   void initial(const ParameterInfo& info, std::int64_t index, const TensorRef& weights,
                std::uint64_t seed) const override;
   struct Said {
-    torch::Tensor losses, right, answers;  ///< (batch, length - 1): nats; 1 where the likeliest byte is it; marks
+    torch::Tensor losses, right, answers;  ///< (batch, length - 1): nats; 1 if the most likely byte is correct; marks
   };
   Said said(const TorchBatch& batch);
 

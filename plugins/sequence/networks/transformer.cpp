@@ -81,8 +81,8 @@ void Transformer::Params::describe(deck::Describe<Params>& d) {
   });
 }
 
-/// The deck alone tells the weights of the blocks: two copies of them, weights and gradients, divided at best. A
-/// training looks itself, with all it holds.
+/// The deck determines only the weights of the blocks: at least two copies of them, weights and gradients, if sharded.
+/// A training checks the total itself.
 Transformer::Transformer(const Params& params, Context& context) : params_(params) {
   if (!context.dry_run) return;
   const double width = params.width, weights = params.layers * width * width * (4.0 + 2.0 * params.expand);
@@ -233,10 +233,10 @@ std::vector<double> Transformer::answers_of(std::span<const SamplePtr> samples) 
   return out;
 }
 
-/// A stream of random numbers of its own (core/parallel/random.hpp).
+/// A separate random stream (core/parallel/random.hpp).
 static constexpr auto masks = static_cast<Stream>(12);
 
-/// Marks a share of a text's places, one at least.
+/// Marks a fraction `share` of a text's positions, at least one.
 static void hide(std::span<double> places, double share, std::uint64_t seed, std::uint64_t id, std::uint64_t step) {
   std::vector<std::size_t> order(places.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -261,7 +261,7 @@ std::vector<double> Transformer::learnt(std::span<const SamplePtr> samples, std:
   return out;
 }
 
-/// Positions that count in a sample's loss, given the marks of those that do: one each in all.
+/// Weights of positions in a sample's loss, given the marks of those that count: their sum is one for each sample.
 static std::vector<double> weighted(std::vector<double> marks, std::int64_t places) {
   for (auto at = marks.begin(); at != marks.end(); at += places) {
     const double share = 1.0 / static_cast<double>(std::count(at, at + places, 1.0));
@@ -313,7 +313,7 @@ std::vector<TermInfo> Transformer::metrics() const {
   return out;
 }
 
-/// Sum of x over the places that count, and how many these are; `marks` is empty where all do.
+/// Sum of x over the marked positions, and their number; `marks` is empty if all count.
 static TermSum sum_of(std::span<const double> x, std::span<const double> marks) {
   if (marks.empty()) return {std::accumulate(x.begin(), x.end(), 0.0), static_cast<double>(x.size())};
   return {std::inner_product(x.begin(), x.end(), marks.begin(), 0.0), std::accumulate(marks.begin(), marks.end(), 0.0)};

@@ -8,25 +8,25 @@
 
 namespace cambium::train {
 
-/// A transformer over bytes, with gradients written by hand: embeddings of byte and position, blocks of
-/// attention and a GELU network, each behind a root-mean-square norm and added to what came in (pre-norm), a last norm
-/// and a matrix to 256 logits. The loss is the cross entropy of every byte but the first, given those before it, or of
-/// the bytes that the data mark as answers; the metric `above_floor` subtracts what the data say is the least possible,
-/// `answers_right` is the share of the answers whose byte has the largest logit. Matrices have no biases. Random
-/// features of attention are drawn with the first weights and belong to state().
+/// A transformer over bytes, with hand-written gradients: embeddings of byte and position, blocks of attention and a
+/// GELU network, each with RMS pre-normalisation and a residual connection, a final norm and a matrix to 256 logits.
+/// The loss is the cross entropy of every byte but the first, given those before it, or of the bytes that the data mark
+/// as answers; the metric `above_floor` subtracts the lower bound given by the data, `answers_right` is the fraction of
+/// the answers whose byte has the largest logit. Matrices have no biases. Random features of attention are drawn with
+/// the initial weights and belong to state().
 ///
-/// Where it is not `causal` every place sees the whole text and says its own byte (Devlin et al. 2019); the bytes whose
-/// cross entropy is the loss are hidden behind a sign of their own: the answers, or a share of each text drawn anew in
-/// every step (the same in every evaluation).
+/// If it is not `causal`, attention is bidirectional and every position predicts its own byte (Devlin et al. 2019); the
+/// bytes in the loss are replaced by a mask token: the answers, or a fraction of each text redrawn in every step (the
+/// same in every evaluation).
 class Transformer : public Network, public HasFactors, public WorksByModule {
  public:
   enum class LinearWeights { full, ternary, mxfp8_e4m3, mxfp8_e5m2, mxfp4 };
   enum class Activations { full, int8, mxfp8_e4m3, mxfp8_e5m2, mxfp4 };
-  enum class Learn { every_byte, answers };  ///< whose cross entropy is the loss
-  /// Products inside the blocks. `ternary`: BitNet b1.58, weights -s, 0, s with s their mean magnitude in the products,
-  /// gradients passed straight through to the full weights that are kept. `int8`: inputs of products rounded to 8 bits
-  /// per position. The microscaled formats (core/lowp/microscaling.hpp): factors rounded to the nearest, in blocks
-  /// along what a product sums over; accumulation as in `precision`, gradients passed straight through.
+  enum class Learn { every_byte, answers };  ///< bytes whose cross entropy is the loss
+  /// Matrix products inside the blocks. `ternary`: BitNet b1.58, weights -s, 0, s with s their mean magnitude in the
+  /// products, and straight-through gradients to the stored full-precision weights. `int8`: inputs of products rounded
+  /// to 8 bits per position. Microscaling formats (core/lowp/microscaling.hpp): factors rounded to nearest, in blocks
+  /// along the summed dimension; accumulation as in `precision`, straight-through gradients.
   struct Linear {
     LinearWeights weights = LinearWeights::full;
     Activations activations = Activations::full;
@@ -41,7 +41,7 @@ class Transformer : public Network, public HasFactors, public WorksByModule {
     AttentionParams attention;
     Precision precision = Precision::float32;
     Linear linear;
-    std::vector<std::int64_t> ranks;  ///< of the matrices of each block and of the head, 0: whole; empty: all are
+    std::vector<std::int64_t> ranks;  ///< factor ranks of each block's matrices and the head, 0: full; empty: all
     static void describe(deck::Describe<Params>& d);
   };
   Transformer(const Params& params, Context&);
@@ -53,7 +53,7 @@ class Transformer : public Network, public HasFactors, public WorksByModule {
   std::vector<int> modules() const override;  ///< embeddings, blocks, head
   std::vector<TermInfo> terms() const override { return {{"nats_per_byte", "", TermInfo::Report::mean}}; }
   void begin_step(std::uint64_t seed, std::int64_t step) override { seed_ = seed, step_ = step; }
-  /// For each block queries, keys and values together, their way out, the network's up and down; then the head.
+  /// For each block the matrices of queries, keys and values, output projection, MLP up and down; then the head.
   NetworkTraits traits() override { return {.factors = this}; }
   std::vector<FactorLayer> factor_layers() const override;
   std::vector<WidthKey> width_keys() const override { return {{"width", params_.heads}}; }
@@ -61,7 +61,7 @@ class Transformer : public Network, public HasFactors, public WorksByModule {
                 std::span<const double> term_weights, std::span<const TensorRef> gradients, std::span<TermSum> terms,
                 const ReadyCallback& ready) override;
 
-  /// nats_per_byte of what is learnt, above_floor where the data know the least possible, answers_right where they mark
+  /// nats_per_byte of the bytes in the loss, above_floor if the data have a lower bound, answers_right if they mark
   /// answers.
   std::vector<TermInfo> metrics() const override;
   void evaluate(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
@@ -79,11 +79,12 @@ class Transformer : public Network, public HasFactors, public WorksByModule {
 
  private:
   std::vector<std::uint8_t> bytes_of(std::span<const SamplePtr> samples) const;
-  /// 1 for every place of the samples whose byte is an answer, else 0. InputError for a sample without any.
+  /// 1 for every position of the samples whose byte is an answer, else 0. InputError for a sample without any.
   std::vector<double> answers_of(std::span<const SamplePtr> samples) const;
-  /// 1 for every place whose byte is learnt, else 0; empty where all are. In `step`, of a training or an evaluation.
+  /// 1 for every position whose byte is in the loss, else 0; empty if all are. For `step` of a training or an
+  /// evaluation.
   std::vector<double> learnt(std::span<const SamplePtr> samples, std::uint64_t seed, std::int64_t step) const;
-  /// Hidden bytes are not known where another share of the text is hidden.
+  /// Answers cannot be evaluated if random other bytes are masked.
   bool judges_answers() const { return has_answers_ && (params_.causal || params_.learn == Learn::answers); }
   std::int64_t places() const { return length_ - (params_.causal ? 1 : 0); }
   std::size_t features_needed() const;
@@ -93,8 +94,8 @@ class Transformer : public Network, public HasFactors, public WorksByModule {
   bool has_floor_ = false, has_answers_ = false;
   std::uint64_t seed_ = 1;
   std::int64_t step_ = 0;
-  std::vector<double> features_;         ///< random features of attention: layers x features x numbers of a head
-  const CodedWeights* coded_ = nullptr;  ///< in place of full weights, when only run
+  std::vector<double> features_;         ///< random features of attention: layers x features x head size
+  const CodedWeights* coded_ = nullptr;  ///< instead of full weights, for inference
 };
 
 }  // namespace cambium::train

@@ -37,7 +37,7 @@ TransformerPass<T>::TransformerPass(const TransformerShape& shape, const Transfo
     : shape_(shape), params_(params), weights_(weights), features_(features), coded_(coded), blocks_(at(shape.layers)) {
 }
 
-/// Of the formats that weights and activations share; null for others.
+/// Format common to weights and activations; null for others.
 template <class Format>
 static const lowp::Microscaled* microscaled(Format format) {
   if (format == Format::mxfp8_e4m3) return &lowp::mxfp8_e4m3;
@@ -171,7 +171,7 @@ std::vector<double> TransformerPass<T>::forward(std::span<const std::uint8_t> by
   return losses();
 }
 
-/// Chances of all bytes in place of their logits.
+/// Replaces the logits by the probabilities of all bytes.
 template <class T>
 std::vector<double> TransformerPass<T>::losses() {
   const KernelRegion region("softmax of bytes", WorkKind::transcendental);

@@ -9,21 +9,21 @@
 
 namespace cambium::train {
 
-/// A matrix of the network by its first parameter: whole, or the product of that and the next one.
+/// A matrix of the network by its first parameter: full, or factorised into that and the next one.
 struct Product {
   int first, n_in, n_out;
-  int rank = 0;  ///< numbers between two factors; 0: whole
+  int rank = 0;  ///< factor rank; 0: full
 };
 
-/// Numbers of parameter arrays: two embeddings; of each block two gains and four matrices; a gain and a matrix of the
-/// head. A matrix that is a product has two.
+/// Indices of the parameter arrays: two embeddings; for each block two gains and four matrices; a gain and a matrix of
+/// the head. A factorised matrix has two.
 struct TransformerShape {
   enum Matrix { qkv, out, up, down };
   int layers, width, heads, hidden, positions;
-  std::vector<std::int64_t> ranks = {};  ///< of the four matrices of each block, then of the head; empty: all whole
+  std::vector<std::int64_t> ranks = {};  ///< of the four matrices of each block, then of the head; empty: all full
 
   int rank(int number) const { return ranks.empty() ? 0 : static_cast<int>(ranks[number]); }
-  /// Parameters of the first `count` matrices.
+  /// Number of parameters of the first `count` matrices.
   int arrays(int count) const;
   int first_of_block(int l) const { return 2 + 2 * l + arrays(4 * l); }
   int first_of_head() const { return first_of_block(layers); }
@@ -33,36 +33,35 @@ struct TransformerShape {
   Product head(int bytes) const { return {first_of_head() + 1, width, bytes, rank(4 * layers)}; }
 };
 
-/// Forward and backward passes in T. Rows are positions, samples one after the other; weights of products are n_in x
-/// n_out.
+/// Forward and backward passes in T. Rows are positions, sample by sample; weights of products are n_in x n_out.
 template <class T>
 class TransformerPass {
  public:
-  /// `features` are the random ones of all blocks, one block after the other, for attention that has some; `coded`
+  /// `features` are the random features of all blocks, one after the other, for attention that uses them; `coded`
   /// weights replace full ones in forward().
   TransformerPass(const TransformerShape& shape, const Transformer::Params& params, std::span<const TensorRef> weights,
                   std::span<const double> features = {}, const CodedWeights* coded = nullptr);
 
-  /// -log of the chance of every byte but the first of `samples` texts of positions + 1 bytes, in nats. Where attention
-  /// is not causal, of every byte of texts of as many bytes as positions, those with a mark other than 0 in `masked`
-  /// being hidden. Keeps what backward() needs.
+  /// -log of the probability of every byte but the first of `samples` texts of positions + 1 bytes, in nats. For
+  /// bidirectional attention, of every byte of texts with as many bytes as positions; those with a nonzero mark in
+  /// `masked` are masked. Stores what backward() needs.
   std::vector<double> forward(std::span<const std::uint8_t> bytes, int samples, const ReadyCallback& ready = {},
                               std::span<const double> masked = {});
-  /// The byte that the last forward() gives the largest chance at each place.
+  /// Most likely byte at each position in the last forward().
   std::vector<std::uint8_t> likeliest() const;
-  /// Adds `weight` times the gradient of the sum over samples of the mean over positions, or of the sum with the weight
-  /// of each place where `places` says it.
+  /// Adds `weight` times the gradient of the sum over samples of the mean over positions, or, if `places` is given, of
+  /// the sum weighted by it.
   void backward(double weight, std::span<const double> places, std::span<const TensorRef> gradients,
                 const ReadyCallback& ready);
 
  private:
-  /// Activations that a block keeps from its forward pass.
+  /// Activations that a block stores in its forward pass.
   struct Block {
     std::vector<T> x, inverse1, entered1, qkv, attention, mixed, between, inverse2, entered2, up, hidden;
     std::vector<T> inside[4];  ///< between the factors of its matrices
   };
 
-  /// Input and report.
+  /// Sets the input and the target bytes.
   void take(std::span<const std::uint8_t> bytes, std::span<const double> masked);
   void embed();
   std::vector<double> losses();
@@ -76,8 +75,8 @@ class TransformerPass {
                      const ReadyCallback& ready);
   void embedding_backward(std::span<const TensorRef> gradients, const ReadyCallback& ready);
 
-  /// y = x W (+ y where `add`); `inside` a block, where weights may be rounded. Keeps in `between` what lies between
-  /// two factors.
+  /// y = x W (+ y if `add`); `inside` a block, where weights may be rounded. Stores the intermediate values of a
+  /// factorised W in `between`.
   void multiply(const std::vector<T>& x, const Product& w, std::vector<T>& between, std::vector<T>& y, bool add,
                 bool inside);
   void multiply_one(const std::vector<T>& x, int k, int n_in, int n_out, std::vector<T>& y, bool add, bool inside);
@@ -87,14 +86,14 @@ class TransformerPass {
                                    const ReadyCallback& ready, bool inside);
   std::vector<T> one_backward(const std::vector<T>& x, int k, int n_in, int n_out, std::vector<T> by_y, T* by_weight,
                               bool inside);
-  /// Operands of a product: rounded as the parameters say.
+  /// Rounds the operand of a product as the parameters specify.
   void enter(std::vector<T>& x, int width, bool inside) const;
   const T* weights_of(int k, bool inside);
   const T* raw(int k) const { return static_cast<const T*>(weights_[k].data); }
 
   TransformerShape shape_;
   const Transformer::Params& params_;
-  std::span<const TensorRef> weights_;  ///< memory stands behind those of a module while it is in use
+  std::span<const TensorRef> weights_;  ///< those of a module are allocated only while it is in use
   std::span<const double> features_;
   const CodedWeights* coded_;
   int rows_ = 0, samples_ = 0;

@@ -16,8 +16,8 @@
 namespace cambium::superres {
 namespace {
 
-constexpr int timestep_every = 5;  ///< steps between two looks at the Courant number
-constexpr int average_every = 10;  ///< steps between two instants of the averages
+constexpr int timestep_every = 5;  ///< steps between checks of the Courant number
+constexpr int average_every = 10;  ///< steps between samples of the averages
 
 }  // namespace
 
@@ -51,7 +51,7 @@ Convection::Convection(const ConvectionKeys& keys, const Grid& grid, const Fluid
 /// Kolmogorov length from the exact dissipation and the Nusselt number 0.138 Ra^0.285 of Johnston and Doering 2009.
 void Convection::warn_of_coarse_cells() const {
   const double nusselt = 0.138 * std::pow(keys_.rayleigh, 0.285);
-  if (nusselt <= 2.0) return;  // close to onset, where nothing is small
+  if (nusselt <= 2.0) return;  // close to onset, where there are no small scales
   const double length = std::pow(keys_.prandtl * keys_.prandtl / (keys_.rayleigh * (nusselt - 1.0)), 0.25);
   const Grid& g = grid();
   const double cell = std::max({g.dx(), g.spatial() ? g.dy() : 0.0, g.lz / g.nz});
@@ -135,7 +135,8 @@ void Convection::initialise(State& state, Context& context) {
   choose_timestep(0, state.time);
 }
 
-/// Collective: ": u at x = 0.5, z = 0.25 on rank 1", the first number of the flow that is none; empty where all are.
+/// Collective: ": u at x = 0.5, z = 0.25 on rank 1", the first value of the flow that is not finite; empty if all are
+/// finite.
 static std::string broken_place(const Flow& flow, const Comm& comm) {
   const auto f = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), flow.fields);
   const Grid& grid = flow.slab.grid;
@@ -173,7 +174,7 @@ void Convection::choose_timestep(std::int64_t step, double time) {
   align(time);
 }
 
-/// Shortens the step so that a whole number of equal steps leads to the next time that has to be met.
+/// Shortens the step so that an integer number of equal steps ends exactly at the next target time.
 void Convection::align(double time) {
   double target = keys_.end_time;
   for (const double interval : {keys_.sample_interval, correction_ ? correction_->interval() : 0.0})

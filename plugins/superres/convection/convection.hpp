@@ -12,7 +12,7 @@
 
 namespace cambium::superres {
 
-/// Keys that every convection physics has.
+/// Keys common to all convection physics.
 struct ConvectionKeys {
   double rayleigh = 0.0, prandtl = 1.0;
   std::vector<int> cells;  ///< along x and z, or x, y and z
@@ -31,7 +31,7 @@ struct ConvectionKeys {
   int nz() const { return cells.back(); }
 };
 
-/// "" or what is wrong with cells along x and z or, where `three` may be given, x, y and z.
+/// "" or an error message about cells along x and z or, if `three` is allowed, x, y and z.
 std::string wrong_cells(const std::vector<int>& cells, bool three);
 
 /// Declares those keys for a Params that derives from them. `three`: also for three dimensions.
@@ -74,14 +74,15 @@ void describe_convection(deck::Describe<P>& d, bool three = false) {
 }
 
 void require_room(const ConvectionKeys& keys, const Comm& comm);
-/// Collective: the keys back, when so many cells find room. InputError otherwise, before any of it is taken.
+/// Collective: returns the keys if there is enough memory for the cells. InputError otherwise, before any of it is
+/// allocated.
 template <class P>
 const P& with_room(const P& keys, const Comm& comm) {
   require_room(keys, comm);
   return keys;
 }
 
-/// Common part of the physics of this plugin: state, step, length of the step, averages.
+/// Common part of this plugin's physics: state, time step and its length, averages.
 class Convection {
  public:
   Convection(const ConvectionKeys& keys, const Grid& grid, const Fluid& fluid, Context& context);
@@ -98,7 +99,7 @@ class Convection {
   std::vector<Citation> citations() const;
   std::string summary() const;
 
-  /// Declares global fields of faces, so that outputs find the grid in the state.
+  /// Declares global fields of face coordinates, so that outputs find the grid in the state.
   void declare_grid(State& state);
 
   Stepper stepper;
@@ -113,7 +114,7 @@ class Convection {
   void choose_timestep(std::int64_t step, double time);
   void align(double time);
   void load_correction();
-  /// Collective: adds the network's increments where an interval of its training ends.
+  /// Collective: adds the network's increments at the end of each of its training intervals.
   void correct(const State& state, double time);
   void warn_of_coarse_cells() const;
   void sample(std::int64_t step, double time, double dt);
@@ -121,7 +122,7 @@ class Convection {
   ConvectionKeys keys_;
   Context& context_;
   std::unique_ptr<NetworkCorrection> correction_;
-  std::vector<double> x_faces_, y_faces_, z_faces_, periodic_;  ///< what outputs need to know of the grid
+  std::vector<double> x_faces_, y_faces_, z_faces_, periodic_;  ///< grid data for outputs
   double free_dt_ = 0.0, dt_ = 0.0, time_ = 0.0, sampled_at_ = 0.0;
 };
 

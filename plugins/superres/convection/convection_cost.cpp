@@ -18,28 +18,28 @@ namespace {
 constexpr double word = 8.0, solutions = Stepper::stage_count;
 constexpr double between_lengths = 5.0, between_averages = 10.0;  ///< steps, as in Convection
 
-/// Numbers in one row of a slab of which all ranks must know something, of one stage: those of the Poisson equation's
-/// modes (two parts each) and of what diffuses.
+/// Values in one row of a slab that are coupled across all ranks, for one stage: those of the Poisson equation's modes
+/// (two parts each) and of the diffusing fields.
 struct Ends {
   double poisson, diffusion;
   double row() const { return poisson + diffusion; }
 };
 
-/// Levels on which so many ranks join, two groups at a time.
+/// Number of levels on which `ranks` ranks are joined, two groups at a time.
 double joins(int ranks) { return std::bit_width(static_cast<unsigned>(ranks) - 1u); }
 
-/// Numbers that a join keeps for each matrix of the interfaces.
+/// Values stored for each matrix of the interfaces in a join.
 constexpr double factors = 7.0;
 
-/// What the messages of a rank depend on.
+/// Quantities that determine the messages of a rank.
 struct Sizes {
-  int ranks, fields, carried, pitch;  ///< numbers in a stored row
+  int ranks, fields, carried, pitch;  ///< values in a stored row
   bool spatial;
   Ends ends;
 };
 
-/// Two rows of each rank in equal shares to those who solve for them, and as much back. In two parts each, which wait
-/// together.
+/// Two rows of each rank in equal parts to the ranks that solve for them, and as much back. In two parts each, which
+/// wait together.
 void add_shares(StepCost& out, const Sizes& s) {
   using Pattern = StepMessages::Pattern;
   const double others = s.ranks - 1.0, exchanges = 2.0 * 2.0 * 2.0 * solutions;
@@ -51,8 +51,8 @@ void add_shares(StepCost& out, const Sizes& s) {
 }
 
 /// Joins of slabs. In two parts each, which wait together: two messages a round. A group sends both of its outer rows,
-/// but none at a plate, so that the busiest rank sends two on all levels but the last. It receives one less again, or
-/// lies at a plate, and has one neighbour less.
+/// but none at a plate, so that the busiest rank sends two on all levels but the last. It receives one less, or is at a
+/// plate and has one neighbour less.
 void add_joins(StepCost& out, const Sizes& s) {
   using Pattern = StepMessages::Pattern;
   const double levels = joins(s.ranks), row = solutions * s.ends.row() * word,
@@ -106,8 +106,9 @@ StepCost ConvectionCost::of(int ranks, double times) const {
   StepCost out;
   out.parts = fmt::format("slabs of {:.0f} {}", m, spatial ? "planes" : "rows");
   out.items = m * n;
-  // Explicit terms, two sweeps of each tridiagonal system, transforms there and back, divergence and correction; and on
-  // several ranks the joins of slabs (two rows of each group, and those of this rank), or the shares.
+  // Explicit terms, two sweeps of each tridiagonal system, forward and backward transforms, divergence and correction;
+  // and on several ranks the joins of slabs (two rows of each group, and those of this rank), or the column-wise
+  // solution.
   const double several = ranks > 1 ? 1.0 : 0.0, levels = spatial ? several : joins(ranks),
                joined = levels * (spatial ? 12.0 : 6.0) * ends.row();
   const double transforms = 5.0 * std::log2(length) * length / nx + (spatial ? 5.0 * std::log2(ny) : 0.0),
@@ -120,8 +121,8 @@ StepCost ConvectionCost::of(int ranks, double times) const {
       word * (rows * pitch * (fields_ + 2.0 * carried + 1.0) + batch * layout.lines * padded(length) +
               rows * (2.0 * half + 16.0) + m * half * (ranks > 2 ? 2.0 : 1.0) +
               (periodic_ ? 0.0 : batch * padded(length)) + 3.0 * carried * pitch + several * (8.0 * fields_ * pitch));
-  // Three lengths of diffusion and the Poisson equation, each with the ends of three groups and two rows, and the
-  // latter with factors of its own for every mode. Shares have them for every column.
+  // Three step lengths of diffusion and the Poisson equation, each with the ends of three groups and two rows, and the
+  // latter with its own factors for every mode. The column-wise solution has them for every column.
   const double divided = solutions * ends.diffusion + ends.poisson;
   out.memory +=
       word * (spatial ? several * 16.0 * divided : several * 8.0 * divided + levels * factors * 0.5 * ends.poisson);

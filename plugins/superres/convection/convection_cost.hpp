@@ -7,13 +7,13 @@
 
 namespace cambium::superres {
 
-/// Cost of the steps of convection. Ranks have slabs of whole rows: two neighbours, whose rows of cells are the
-/// surface. The ends of slabs meet in three stages of two solutions each: in two dimensions on as many levels as the
-/// logarithm of the ranks, in three by equal shares, whose bytes do not grow with the ranks.
+/// Cost of the steps of convection. Ranks have slabs of full rows: two neighbours, whose rows of cells are the surface.
+/// The ends of slabs are coupled in three stages of two solutions each: in two dimensions by joins on as many levels as
+/// the logarithm of the ranks, in three by equal parts of the columns, whose bytes do not grow with the ranks.
 class ConvectionCost : public Cost {
  public:
-  /// `scalars` besides u, w, b, p, and v in three dimensions. Not periodic: rows are transformed with their mirror
-  /// images.
+  /// `scalars` in addition to u, w, b, p, and v in three dimensions. Not periodic: rows are transformed with their
+  /// mirror images.
   ConvectionCost(const ConvectionKeys& keys, bool periodic, int scalars = 0)
       : keys_(keys), periodic_(periodic), fields_((keys.spatial() ? 5 : 4) + scalars) {}
   std::string summary() const override;
@@ -29,7 +29,7 @@ class ConvectionCost : public Cost {
   int fields_;
 };
 
-/// For the physics with that Setup (ConvectionPhysics).
+/// Cost of the physics with that Setup (ConvectionPhysics).
 template <class Setup, bool periodic>
 class ConvectionCostOf : public ConvectionCost {
  public:

@@ -7,8 +7,8 @@
 
 namespace cambium::superres {
 
-/// A Physics around Convection. `Setup` says what is special: Params (ConvectionKeys and more), its grid and fluid,
-/// observables, and the lines of the last page.
+/// A Physics that wraps Convection. `Setup` provides Params (ConvectionKeys and more), the grid and fluid, observables,
+/// and lines of the stage summary.
 template <class Setup>
 class ConvectionPhysics : public Physics, public Checked {
  public:

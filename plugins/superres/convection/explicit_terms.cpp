@@ -7,43 +7,43 @@ namespace {
 
 CAMBIUM_FN Lanes at(const double* x) { return Lanes::load(x); }
 
-/// A pack of cells among its neighbours. Numbers of its own: stores of packs may change anything that is reached
-/// through memory, so that a kernel would look its arrays up anew after each.
+/// A pack of cells and its neighbours. Local copies: stores of packs may alias anything in memory, so that a kernel
+/// would reload array descriptors after each.
 struct Neighbourhood {
-  const double* x;  ///< field 0 there
+  const double* x;  ///< field 0 at this pack
   std::ptrdiff_t field, row, line;
-  double height, height_below, over, over_below, low, high;  ///< inverse: over of heights, low and high of distances
+  double height, height_below, over, over_below, low, high;  ///< inverse: of heights (over), of distances (low, high)
 
   CAMBIUM_FN const double* of(int index) const { return x + index * field; }
-  /// (x(k+1) - x(k)) / between above - (x(k) - x(k-1)) / between below, over the height: d2/dz2 at centres.
+  /// (x(k+1) - x(k)) / distance above - (x(k) - x(k-1)) / distance below, over the height: d2/dz2 at centres.
   CAMBIUM_FN Lanes diffuse_z(Lanes below, Lanes c, Lanes above, double diffusivity) const {
     return Lanes(diffusivity * over) * ((above - c) * Lanes(high) - (c - below) * Lanes(low));
   }
 };
 
-/// What changes a field: the part that is remembered for the next stage, and the rest.
+/// Change of a field: the part stored for the next stage, and the rest.
 struct Change {
   Lanes tendency, implicit;
 };
 
-/// Where the changes of a pack of cells go.
+/// Target of the changes of a pack of cells.
 struct Target {
   double *old, *rhs;  ///< slot 0
   std::ptrdiff_t slot_old, slot_rhs;
-  std::ptrdiff_t before = 0;                           ///< from a row to the one that the sweep eliminated before it
-  const double *inverse = nullptr, *behind = nullptr;  ///< of slot 0, where rows are eliminated
+  std::ptrdiff_t before = 0;                           ///< offset of the row that the sweep eliminated before this one
+  const double *inverse = nullptr, *behind = nullptr;  ///< of slot 0, if rows are eliminated
   std::ptrdiff_t slot_factor = 0;
-  bool begins = false;  ///< no row was eliminated before
+  bool begins = false;  ///< no row has been eliminated yet
 };
 
-/// `spatial`: with the third velocity component and the terms along y, which two dimensions know nothing of.
+/// `spatial`: with the third velocity component and the terms along y, which do not exist in two dimensions.
 /// `eliminates`: in the order of a sweep.
 template <bool spatial, bool eliminates>
 struct Kernel {
   Fields f, h, r;
   View<double*> height, inverse_height, inverse_between;
   double inverse_dx, inverse_dy;
-  int line;  ///< columns from a cell to the next one along y
+  int line;  ///< columns between a cell and the next one along y
   double viscosity, diffusivity;
   double now, before, press;  ///< dt gamma, dt rho, dt alpha
   bool kept, bottom;
@@ -65,7 +65,7 @@ struct Kernel {
     Target t{&h(0, k, i), &r(0, k, i), static_cast<std::ptrdiff_t>(h.stride(0)),
              static_cast<std::ptrdiff_t>(r.stride(0))};
     if constexpr (eliminates) {
-      const int step = elimination.sweep.row(k);  // its own inverse
+      const int step = elimination.sweep.row(k);  // row() is its own inverse
       t.before = (elimination.sweep.down ? 1 : -1) * static_cast<std::ptrdiff_t>(r.stride(1));
       t.inverse = &elimination.inverse(0, step);
       t.behind = &elimination.behind(0, step);
@@ -87,8 +87,8 @@ struct Kernel {
     x.store(rhs);
   }
 
-  /// d2/dy2 of x times a diffusivity, less the difference along y of what flows: what is carried, `north` and `south`
-  /// being its velocity on the faces between x and its neighbours along y.
+  /// d2/dy2 of x times a diffusivity, minus the difference of the flux along y: `north` and `south` are the transport
+  /// velocities on the faces between x and its neighbours along y.
   CAMBIUM_FN Lanes along_y(const double* x, Lanes c, Lanes south, Lanes north, double diffusive) const {
     const Lanes half(0.5), n = at(x + line), s = at(x - line);
     return Lanes(diffusive * inverse_dy * inverse_dy) * (n + s - c - c) -
@@ -110,7 +110,7 @@ struct Kernel {
     return {tendency, p.diffuse_z(below, c, above, viscosity) - dx1 * (at(pressure) - at(pressure - 1))};
   }
 
-  /// `fluid`: 0 for the face on the lower plate, which stays, and 1 for others.
+  /// `fluid`: 0 for the face on the lower plate, where w is fixed, and 1 for others.
   CAMBIUM_FN Change along_z(const Neighbourhood& p, double fluid) const {
     const Lanes half(0.5), dx1(inverse_dx), dz1(p.low), dx2(viscosity * inverse_dx * inverse_dx);
     const Lanes quarter_high(0.25 * p.height * p.low), quarter_low(0.25 * p.height_below * p.low);
@@ -147,7 +147,7 @@ struct Kernel {
             p.diffuse_z(below, c, above, viscosity) - Lanes(inverse_dy) * (at(pressure) - at(pressure - p.line))};
   }
 
-  /// Flux of the flow at centres: b, and further scalars.
+  /// Transport of scalars at centres: b, and further scalars.
   CAMBIUM_FN Change carry(const Neighbourhood& p, int field, double diffusive) const {
     const Lanes half(0.5), dx1(inverse_dx), dz1(p.over), dx2(diffusive * inverse_dx * inverse_dx);
     const double *s = p.of(field), *u = p.x, *w = p.of(field_w);
@@ -172,7 +172,7 @@ struct Kernel {
   }
 };
 
-/// body(row, column), in any order or in that of a sweep.
+/// Calls body(row, column), in any order or in that of a sweep.
 template <bool eliminates, class Body>
 void over_cells(const char* name, int first, int last, const RowLayout& layout, bool down, const Body& body) {
   if constexpr (eliminates)
@@ -214,7 +214,7 @@ void run(const Flow& flow, const Stage& stage, double dt, const Fields& tendency
   }
 }
 
-/// u on the left wall stays zero, whose column depends on no other.
+/// Keeps u at zero on the left wall, whose column is independent of all others.
 void hold_left_wall(const Fields& tendency, const Fields& rhs, int first, int last) {
   Kokkos::parallel_for(
       "side wall", Range(first, last),

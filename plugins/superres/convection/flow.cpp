@@ -20,8 +20,8 @@ TensorRef Flow::tensor(int index) const {
   return t;
 }
 
-/// Ghost lines of a row by periodicity. The row goes on behind its last line as it began at the first, but for the two
-/// ghost columns between them: those that belong to cells are the right ones.
+/// Fills ghost lines of a row by periodicity. After its last line the row continues as it began at the first, except
+/// for the two ghost columns between them: the valid ones are those that belong to cells.
 static void fill_lines(const View<double**>& v, const RowLayout& layout, int first, int last) {
   const int pitch = layout.pitch, period = layout.lines * pitch;
   constexpr int inside = margin - 1;  // from here on the first line has its own
@@ -64,7 +64,7 @@ void Flow::fill_columns(int index, int first, int last) const {
   superres::fill_columns(field(index), slab.grid, first, last, sign, left, right);
 }
 
-/// Ghost rows beyond the plates of one scalar: twice the value on the plate less that of the next cell, or that value.
+/// Ghost rows beyond the plates of one scalar: twice the value on the plate minus that of the next cell, or that value.
 static void fill_plates_of(const Flow& flow, int field) {
   const auto f = flow.field(field);
   const Scalar& s = flow.scalar(field);

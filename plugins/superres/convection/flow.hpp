@@ -8,22 +8,22 @@
 
 namespace cambium::superres {
 
-/// Rows with ghosts of one or several fields: (field, row 0..m+1, column), columns as RowLayout says.
+/// Rows with ghosts of one or several fields: (field, row 0..m+1, column), with the columns of RowLayout.
 using Fields = View<double***>;
 
-/// Scalars that the flow carries besides b come last. Flows in two dimensions have no v: their scalars begin there.
+/// Additional scalars carried by the flow come last. Flows in two dimensions have no v: their scalars begin there.
 enum FieldIndex { field_u = 0, field_w = 1, field_b = 2, field_p = 3, field_v = 4 };
 
-/// Fields that are carried and diffuse have a place among tendencies and right-hand sides; the pressure has none.
+/// Transported fields have a slot among tendencies and right-hand sides; the pressure has none.
 KOKKOS_INLINE_FUNCTION constexpr int slot_of(int field) { return field < field_p ? field : field - 1; }
 KOKKOS_INLINE_FUNCTION constexpr int field_of_slot(int slot) { return slot < field_p ? slot : slot + 1; }
 
-/// A scalar s that the flow carries: ds/dt + u grad s = diffusivity lap s. A physics lists those that it has in Fluid;
-/// state, checkpoints, the output vtkhdf and every step follow.
+/// A scalar s transported by the flow: ds/dt + u grad s = diffusivity lap s. A physics lists its scalars in Fluid; they
+/// are then part of the state, checkpoints, the output vtkhdf and every step.
 struct Scalar {
   std::string name, meaning;
   double diffusivity = 0.0;
-  bool plates_fix = true;          ///< s is fixed on the plates; false: nothing passes them
+  bool plates_fix = true;          ///< s is fixed on the plates; false: no flux through them
   double bottom = 0.0, top = 0.0;  ///< s on the plates
   double left = 0.0, right = 0.0;  ///< s on side walls
 };
@@ -33,13 +33,13 @@ struct Fluid {
   double viscosity = 0.0;    ///< sqrt(Pr/Ra)
   double diffusivity = 0.0;  ///< 1/sqrt(Ra Pr)
   Wall plates = Wall::no_slip;
-  bool plates_conduct = true;        ///< b fixed on the plates; false: no heat passes them
+  bool plates_conduct = true;        ///< b is fixed on the plates; false: no heat flux through them
   double bottom = 0.5, top = -0.5;   ///< b on the plates
   double left = 0.0, right = 0.0;    ///< b on side walls (grids that are not periodic); their u = w = 0
-  std::vector<Scalar> scalars = {};  ///< besides b
+  std::vector<Scalar> scalars = {};  ///< in addition to b
 };
 
-/// Field of the first scalar besides b.
+/// Field of the first scalar after b.
 inline int first_scalar(const Grid& grid) { return grid.spatial() ? field_v + 1 : field_v; }
 /// Slots: u, w, b, v in three dimensions, scalars.
 inline int carried_by(const Grid& grid, const Fluid& fluid) {
@@ -63,14 +63,14 @@ struct Flow {
   /// Owned rows, interior columns: (m, nx), or (m, ny, nx).
   TensorRef tensor(int index) const;
 
-  /// Ghost columns and lines of a field in rows first..last-1, from periodicity or the side walls.
+  /// Fills ghost columns and lines of a field in rows first..last-1, from periodicity or the side walls.
   void fill_columns(int field, int first, int last) const;
-  /// Then ghost rows beyond the plates, of all fields. Rows of other ranks come from a Halo.
+  /// Then fills ghost rows beyond the plates, of all fields. Rows of other ranks are filled by a Halo.
   void fill_plates() const;
 };
 
-/// Ghost columns of rows first..last-1 of `v`: periodic, or on side walls v(-1) = sign v(0) + left, likewise on the
-/// right. Then ghost lines, by periodicity.
+/// Fills ghost columns of rows first..last-1 of `v`: periodic, or on side walls v(-1) = sign v(0) + left, likewise on
+/// the right. Then ghost lines, by periodicity.
 void fill_columns(const View<double**>& v, const Grid& grid, int first, int last, double sign, double left,
                   double right);
 

@@ -27,10 +27,10 @@ Halo::~Halo() {
 void Halo::start(const Fields& fields, int first, int count) {
   const bool below = below_ != MPI_PROC_NULL, above = above_ != MPI_PROC_NULL;
   if (!below && !above) return;
-  const int m = rows_, columns = static_cast<int>(fields.extent(2)), n = count * columns;  // whole packs
+  const int m = rows_, columns = static_cast<int>(fields.extent(2)), n = count * columns;  // full packs
   bytes_sent_ += (std::int64_t{below} + std::int64_t{above}) * n * static_cast<std::int64_t>(sizeof(double));
   double* const piece = pieces_ ? pieces_->mine() : nullptr;
-  const bool in_place = piece && device_is_host;  // kernels write where the neighbours read
+  const bool in_place = piece && device_is_host;  // kernels write to memory that the neighbours read
   const Fields sent = in_place ? Fields(piece, 2, sent_.extent(1), columns) : sent_;
   for_rows(
       "halo: pack", first, first + count, columns, KOKKOS_LAMBDA(int f, int i) {
@@ -55,7 +55,7 @@ void Halo::finish(const Fields& fields, int first, int count) {
   const int m = rows_, columns = static_cast<int>(fields.extent(2));
   const double *from_below = received_.data(), *from_above = received_.data() + part_;
   if (pieces_) {
-    const double* const lower = below ? pieces_->of(below_) + part_ : nullptr;  // what it has for the rank above
+    const double* const lower = below ? pieces_->of(below_) + part_ : nullptr;  // its data for the rank above
     const double* const upper = above ? pieces_->of(above_) : nullptr;
     if constexpr (device_is_host) {
       from_below = lower;

@@ -48,14 +48,14 @@ void require_width(const std::string& path, double width, const Grid& g) {
         fmt::format("'{}' is {:g} wide and this run {:g}: start from fields of the same domain", path, width, g.lx));
 }
 
-/// Deviation of b in a cell of row k, line `line` and column i.
+/// Random deviate of b in a cell of row k, line `line` and column i.
 double noise_of(const InitialState& initial, const Grid& g, int k, int line, int i, std::uint64_t seed) {
   const double z = g.center(k) / g.lz;
   const auto cell = static_cast<std::uint64_t>(k * std::int64_t{g.lines()} + line) * g.nx + i;
   return initial.noise * Random4(seed, Stream::initial_noise, cell, 0).normal(0) * z * (1.0 - z);
 }
 
-/// Fields that are the same at all y stay so without a disturbance.
+/// Without a disturbance, fields that are uniform along y stay uniform.
 void add_noise(const InitialState& initial, Flow& flow, std::uint64_t seed) {
   const auto host = Kokkos::create_mirror_view(flow.fields);
   Kokkos::deep_copy(host, flow.fields);

@@ -7,7 +7,7 @@
 
 namespace cambium::superres {
 
-/// How a convection run begins: at rest, or from fields that another run (or a surrogate) left.
+/// Initial state of a convection run: at rest, or from fields written by another run (or a surrogate).
 struct InitialState {
   enum class Profile { conductive, uniform };
   Profile profile = Profile::conductive;
@@ -19,12 +19,12 @@ struct InitialState {
   static void describe(deck::Describe<InitialState>& d);
 };
 
-/// From a file: p, b, u and w of its last frame, by cubic interpolation to the places of the staggered grid; the caller
-/// makes the velocity free of divergence. In three dimensions also v; a file in two dimensions is taken for all y, with
-/// the noise below. Else
-/// b = profile + noise N(0,1) z (1 - z) + amplitude sin(pi z) cos(2 pi (wavelengths x / lx + wavelengths_y y / ly)),
-/// the latter in three dimensions; normal deviates belong to cells, so they do not depend on the ranks. Further scalars
-/// begin linear from wall to wall, and as zero beside fields of a file. InputError when the file does not fit.
+/// From a file: p, b, u and w of its last frame, by cubic interpolation to the positions of the staggered grid; the
+/// caller makes the velocity divergence-free. In three dimensions also v; a two-dimensional file is used for all y,
+/// with the noise below. Otherwise b = profile + noise N(0,1) z (1 - z) + amplitude sin(pi z) cos(2 pi (wavelengths x /
+/// lx + wavelengths_y y / ly)), the latter in three dimensions; normal deviates are addressed by cell, so they do not
+/// depend on the ranks. Further scalars begin linear from wall to wall, and as zero with fields from a file. InputError
+/// when the file does not fit.
 void set_initial_state(const InitialState& initial, Flow& flow, std::uint64_t seed);
 
 }  // namespace cambium::superres

@@ -8,9 +8,9 @@ namespace cambium::superres {
 namespace {
 
 constexpr int share_tag = 7104, answer_tag = 7105;
-constexpr int columns_together = 8;  ///< columns that are not divided, whole packs of any width
+constexpr int columns_together = 8;  ///< columns that are not separated, full packs of any width
 
-/// Of rank r, from the ranks below it: with last(r-1) = a(r-1) + above(r-1) first(r),
+/// Factors of rank r after elimination of the ranks below it: with last(r-1) = a(r-1) + above(r-1) first(r),
 ///   first(r) = scale p_first + to_first a(r-1) + ahead first(r+1),
 ///   last(r) = a(r) + above(r) first(r+1), a(r) = p_last + to_last a(r-1) + through (first(r) without its last term).
 struct Share {
@@ -29,12 +29,12 @@ int InterfaceShares::begin(int rank) const {
   return static_cast<int>(std::int64_t{columns_ / columns_together} * rank / comm_.size()) * columns_together;
 }
 
-/// By (rank, column of the own share, entry).
+/// Indexed by (rank, column of the own part, entry).
 std::vector<double> InterfaceShares::answers_of_all(const std::vector<Answer>& own) const {
   const int ranks = comm_.size(), me = comm_.rank();
   const std::size_t entries = own[0].size(), width = entries * static_cast<std::size_t>(share_);
   std::vector<double> all(width * static_cast<std::size_t>(ranks));
-  if (block_ > 1) {  // few matrices: every rank gets them whole
+  if (block_ > 1) {  // few matrices: gathered on every rank
     std::vector<Answer> gathered(own.size() * static_cast<std::size_t>(ranks));
     const int count = static_cast<int>(entries * own.size());
     MPI_Allgather(own.data(), count, MPI_DOUBLE, gathered.data(), count, MPI_DOUBLE, comm_.handle());
@@ -65,7 +65,7 @@ void InterfaceShares::set(const std::vector<Answer>& answers) {
   const auto all = answers_of_all(answers);
   const auto f = Kokkos::create_mirror_view(factors_);
   for (int j = 0; j < share_; ++j) {
-    double before = 0.0;  // what the last unknown below depends on this rank's first one by
+    double before = 0.0;  // factor of this rank's first unknown in the last one below
     for (int r = 0; r < comm_.size(); ++r) {
       const double* const answer = &all[4 * (static_cast<std::size_t>(share_) * r + static_cast<std::size_t>(j))];
       const double q_first = answer[0], q_last = answer[1], r_first = answer[2], r_last = answer[3];
@@ -80,8 +80,8 @@ void InterfaceShares::set(const std::vector<Answer>& answers) {
   Kokkos::deep_copy(factors_, f);
 }
 
-/// Posts what this rank gives and receives: of every rank the own share, and to every rank its share (`by_share`), or
-/// the other way round.
+/// Posts all sends and receives: the own part of every rank's rows, and to every rank its part (`by_share`), or the
+/// reverse.
 void InterfaceShares::exchange(const double* out, bool by_share, int tag) {
   double* const in = by_share ? host_.data() : packed_.data();
   const int me = comm_.rank(), own = 2 * share_;

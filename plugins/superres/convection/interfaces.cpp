@@ -9,21 +9,21 @@ namespace {
 
 constexpr int tag = 7103;
 
-/// Inputs of a join for each matrix, to find from the p of two groups the rows between them, the p of both together,
-/// and what these rows add to this rank's L and R.
+/// Factors of a join for each matrix, which give from the p of two groups the rows between them, the p of both
+/// together, and the contributions of these rows to this rank's L and R.
 enum Factor { of_low, of_high, scale, to_first, to_last, to_below, to_above, factor_count };
 
-/// How the ends of a group answer to the rows beyond it: q of the first row and the last, r of both.
+/// Response of a group's ends to the rows beyond it: q of the first and the last row, r of both.
 using Answer = std::array<double, 4>;
 enum { q_first, q_last, r_first, r_last };
 
-/// One row as it depends on the rows beyond the joined group.
+/// One row as a linear function of the rows beyond the joined group.
 struct Row {
   double on_below, on_above;
 };
 
-/// Last row of the lower group and first row of the upper one, from last = p + q_last L + r_last first and
-/// first = p + q_first last + r_first R, each with its own group's numbers.
+/// Last row of the lower group and first row of the upper one, from last = p + q_last L + r_last first and first = p +
+/// q_first last + r_first R, each with its own group's coefficients.
 struct Between {
   double scale;
   Row last, first;
@@ -39,8 +39,8 @@ Answer joined(const Answer& low, const Answer& high, const Between& rows) {
           low[r_first] * rows.first.on_above, high[r_last] + high[q_last] * rows.last.on_above};
 }
 
-/// L or R of a rank by the rows beyond its group, before and after a join; returns what the row that now lies inside
-/// adds to it.
+/// Updates L or R of a rank, as a function of the rows beyond its group, for a join; returns the factor of the row that
+/// is now inside.
 double enter(Row& own, bool lower, const Between& rows) {
   const double through = lower ? own.on_above : own.on_below;
   own = lower ? Row{own.on_below + through * rows.first.on_below, through * rows.first.on_above}
@@ -48,12 +48,12 @@ double enter(Row& own, bool lower, const Between& rows) {
   return through;
 }
 
-/// Rows of pairs that a join reads and writes.
+/// Pairs of rows that a join reads and writes.
 struct JoinedRows {
   View<double*> group, other, below, above;
 };
 
-/// `begins`: L and R have nothing yet.
+/// `begins`: L and R have no contributions yet.
 void join_rows(const View<double***>& factors, int level, int block, bool lower, bool begins, const JoinedRows& rows) {
   const int columns = static_cast<int>(rows.below.extent(0)), matrices = static_cast<int>(factors.extent(2));
   const auto group = rows.group, other = rows.other, l = rows.below, u = rows.above;
@@ -96,14 +96,14 @@ Interfaces::Interfaces(const Comm& comm, int columns, int block, int matrices, b
 
 void Interfaces::Response::add(const Sweep& sweep, double behind_first, double behind_last, double ahead_first,
                                double ahead_last) {
-  // Nobody reads the row that a sweep begins with at a plate.
+  // The row before a sweep that begins at a plate is never read.
   q_first.push_back(sweep.down ? ahead_last : sweep.behind ? behind_first : 0.0);
   q_last.push_back(sweep.behind ? behind_last : 0.0);
   r_first.push_back(sweep.behind ? ahead_first : 0.0);
   r_last.push_back(sweep.down ? 0.0 : ahead_last);
 }
 
-/// Values of the other group of a join, for those of this rank's group.
+/// Exchanges the values of the other group of a join for those of this rank's group.
 std::vector<std::array<double, 4>> Interfaces::swapped(const Join& join,
                                                        const std::vector<std::array<double, 4>>& group) const {
   std::vector<Answer> out(group.size());

@@ -8,9 +8,9 @@
 namespace cambium::superres {
 namespace {
 
-constexpr int source[4] = {2, 3, 1, 0};  ///< of field_u, field_w, field_b, field_p in p, b, u, w
+constexpr int source[4] = {2, 3, 1, 0};  ///< index of field_u, field_w, field_b, field_p in p, b, u, w
 
-/// The last frame of one field at the places where the grid keeps it.
+/// Last frame of one field at its positions on the staggered grid.
 FieldData placed(const FieldData& data, int field, const Grid& g) {
   FieldData one = data;
   one.names = {data.names[field]};
@@ -21,12 +21,13 @@ FieldData placed(const FieldData& data, int field, const Grid& g) {
   return resampled(resampled(one, 1, x, 4), 2, z, 4);
 }
 
-/// Velocities on walls stay: w on the lower plate, u on a left wall.
+/// Velocities on walls are not changed: w on the lower plate, u on a left wall.
 bool on_wall(int field, int row, int i, const Grid& g) {
   return (field == field_w && row == 0) || (field == field_u && i == 0 && !g.periodic);
 }
 
-/// Values by (before, along, after) at other places of the axis `along`, which has a period or none (0).
+/// Values by (before, along, after), interpolated to other positions on the axis `along`, which has a period or none
+/// (0).
 std::vector<double> moved(const std::vector<double>& values, std::size_t before, const std::vector<double>& along,
                           std::size_t after, double period, const std::vector<double>& places) {
   FieldData data;
@@ -36,16 +37,16 @@ std::vector<double> moved(const std::vector<double>& values, std::size_t before,
   return resampled(data, 1, places, 4).values[0];
 }
 
-/// Of centres or left faces of equal cells.
+/// Positions of centres or left faces of equal cells.
 std::vector<double> even_places(int count, double step, bool on_faces) {
   std::vector<double> out;
   for (int i = 0; i < count; ++i) out.push_back(step * (on_faces ? i : i + 0.5));
   return out;
 }
 
-/// Entries of `z` that cubic interpolation to places from `low` to `high` needs: the first one and their number.
+/// Entries of `z` for cubic interpolation to positions from `low` to `high`: the first one and their number.
 std::pair<std::size_t, std::size_t> around(const std::vector<double>& z, double low, double high) {
-  constexpr std::size_t reach = 4;  // at an end of the axis all four lie on one side
+  constexpr std::size_t reach = 4;  // at an end of the axis all four are on one side
   const auto at = [&](double place) {
     return static_cast<std::size_t>(std::upper_bound(z.begin(), z.end(), place) - z.begin());
   };

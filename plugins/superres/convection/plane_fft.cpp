@@ -3,9 +3,9 @@
 namespace cambium::superres {
 namespace {
 
-constexpr int block = 8;  ///< rows and columns that are turned together, on CPUs a cache line each
+constexpr int block = 8;  ///< rows and columns that are transposed together, on CPUs a cache line each
 
-/// to(c modes + k, y) = from(y, c half + k), or the other way round.
+/// to(c modes + k, y) = from(y, c half + k), or the reverse.
 template <bool there>
 void turn(const View<double**>& lines, const View<double**>& columns, int half, int modes, int ny) {
   const int blocks = (modes + block - 1) / block;

@@ -11,15 +11,15 @@ namespace {
 
 int transform_length(const Grid& grid) { return grid.periodic ? grid.nx : 2 * grid.nx; }
 
-/// The systems of a part of the modes, for kernels that take strips of columns from..to-1.
+/// Systems of a part of the modes, for kernels on strips of columns from..to-1.
 struct Systems {
   int m, half, begin, width;
   View<double**> x, inverse, fill;
   View<double*> behind, ahead, height, ends, from_behind, from_ahead;
   Sweep sweep;
 
-  /// Along the sweep, until step k knows x(k) = rhs(k) + ahead(k)/pivot x(k+1) + fill(k) x(0); the ends of this rank's
-  /// own solution go to the others.
+  /// Forward elimination along the sweep, after which x(k) = rhs(k) + ahead(k)/pivot x(k+1) + fill(k) x(0); the ends of
+  /// this rank's own solution are sent to the others.
   KOKKOS_INLINE_FUNCTION void eliminate(int from, int to) const {
     Lanes reach[strip], first_re[strip], first_im[strip], last_re[strip], last_im[strip];
     for (int n = 0; n < strip; ++n) {
@@ -74,7 +74,7 @@ struct Systems {
     }
   }
 
-  /// Back along the sweep from the first row ahead, with the last one behind; both stay in the ghost rows.
+  /// Back substitution from the first row ahead, with the last one behind; both are stored in the ghost rows.
   KOKKOS_INLINE_FUNCTION void substitute(int from, int to) const {
     for (int j = from; sweep.ahead && j < to; j += lanes)
       for (int c = 0; c < 2; ++c) {
@@ -179,7 +179,7 @@ void Poisson::factorise() {
     Interfaces::Response response;
     for (int j = part.from; j < part.to; ++j) {
       const double square = squared_wave(j);
-      double reach = 1.0, behind_first = 0.0;  // what the first row feels of row k, and of the rank behind
+      double reach = 1.0, behind_first = 0.0;  // response of the first row to row k, and to the rank behind
       for (int k = 0; k < m; ++k) {
         const int row = slab_.first + sweep_.row(k + 1) - 1;
         double pivot = behind(k) + ahead(k) + square * g.height(row);
@@ -221,7 +221,7 @@ void Poisson::substitute(const Part& part) {
       "poisson: substitute", part.from, part.to, KOKKOS_LAMBDA(int from, int to) { systems.substitute(from, to); });
 }
 
-/// Nobody waits for the ends: there and back, while a strip is in the cache.
+/// No ends to wait for: forward and back while a strip is in cache.
 void Poisson::solve_alone(const Part& part) {
   const auto systems = systems_of(part, spectrum_, inverse_, fill_, behind_, ahead_, slab_, sweep_);
   for_strips(

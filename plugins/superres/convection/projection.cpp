@@ -11,7 +11,7 @@ Projection::Projection(const Comm& comm, const Slab& slab, int fields, int batch
     : slab_(slab), batch_(batch), halo_(comm, slab, fields), poisson_(comm, slab, batch),
       phi_("phi", 1, slab.rows + 2, RowLayout::of(slab.grid).columns()) {}
 
-/// Ghost columns are there.
+/// Ghost columns must have been filled.
 void Projection::start_ghosts(const Flow& flow) {
   flow.fill_plates();
   halo_.start(flow.fields, 0, static_cast<int>(flow.fields.extent(0)));
@@ -27,7 +27,7 @@ void Projection::fill_ghosts(const Flow& flow) {
   finish_ghosts(flow);
 }
 
-/// Of rows first..last-1, times `factor`; `out` has a row for every line of their cells.
+/// Divergence of rows first..last-1, times `factor`; `out` has a row for every line of their cells.
 static void divergence(const Flow& flow, double factor, int first, int last, const View<double**>& out) {
   const auto f = flow.fields;
   const auto inverse_height = flow.slab.inverse_height;
@@ -51,14 +51,14 @@ static void divergence(const Flow& flow, double factor, int first, int last, con
       });
 }
 
-/// phi in a ghost row beyond a plate is that of the row beside it.
+/// Copies phi of the row next to a plate into the ghost row beyond it.
 static void mirror_phi(const Fields& phi, int ghost, int row) {
   const int columns = static_cast<int>(phi.extent(2));
   Kokkos::parallel_for(
       "phi on plates", Range(0, columns), KOKKOS_LAMBDA(int i) { phi(0, ghost, i) = phi(0, row, i); });
 }
 
-/// Rows first..last-1.
+/// Corrects rows first..last-1.
 static void correct(const Flow& flow, const Fields& phi, double alpha_dt, bool advance_pressure, int first, int last) {
   const auto f = flow.fields;
   const auto inverse_height = flow.slab.inverse_height, inverse_between = flow.slab.inverse_between;
@@ -90,7 +90,7 @@ void Projection::take(const Flow& flow, double alpha_dt, int first, int last) {
   poisson_.forward(first, last - first);
 }
 
-/// phi in rows first..last-1 with its ghost columns, and beyond a plate beside them.
+/// Computes phi in rows first..last-1 with its ghost columns, and adjacent ghost rows beyond a plate.
 void Projection::transform_back(int first, int last) {
   const auto phi = Kokkos::subview(phi_, 0, Kokkos::ALL, Kokkos::ALL);
   for (int row = first; row < last; row += batch_) {
@@ -110,8 +110,8 @@ void Projection::correct_rows(const Flow& flow, double alpha_dt, bool advance_pr
   if (flow.layout.spatial) flow.fill_columns(field_v, first, last);
 }
 
-/// Rows that other ranks wait for come first and travel while the others are transformed. Each batch is corrected with
-/// what comes from the next, while it is in the cache.
+/// Rows that other ranks need come first and are sent while the others are transformed. Each batch is corrected
+/// together with the first rows of the next, while it is in cache.
 void Projection::apply(const Flow& flow, double alpha_dt, bool advance_pressure) {
   poisson_.solve();
   const int m = slab_.rows, early = slab_.ranks > 1 && m >= 2 * batch_ ? batch_ : 0;
@@ -121,7 +121,7 @@ void Projection::apply(const Flow& flow, double alpha_dt, bool advance_pressure)
   const bool together = slab_.ranks > 1 && early == 0;  // a slab of few rows
   if (together) transform_back(1, m + 1);
   halo_.start(phi_, 0, 1);
-  const int begin = slab_.bottom() ? 1 : 2, end = slab_.top() ? m + 1 : m;  // rows whose neighbours are this rank's
+  const int begin = slab_.bottom() ? 1 : 2, end = slab_.top() ? m + 1 : m;  // rows with owned neighbours
   int corrected = begin;
   const auto correct_to = [&](int last) {
     correct_rows(flow, alpha_dt, advance_pressure, corrected, last);

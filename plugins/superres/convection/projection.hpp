@@ -5,24 +5,24 @@
 
 namespace cambium::superres {
 
-/// Makes the velocity free of divergence, to rounding: div grad phi = div u / (alpha dt), u -= alpha dt grad phi.
+/// Makes the velocity divergence-free, to rounding: div grad phi = div u / (alpha dt), u -= alpha dt grad phi.
 class Projection {
  public:
-  /// For a flow of so many fields, of which transforms take `batch` rows at a time.
+  /// For a flow of `fields` fields; transforms take `batch` rows at a time.
   Projection(const Comm& comm, const Slab& slab, int fields, int batch);
-  /// Takes the divergence of rows first..last-1, a batch at most, for a step alpha dt. Fills ghost columns of what is
-  /// carried in these rows; w in the row above must be there.
+  /// Takes the divergence of rows first..last-1, at most one batch, for a step alpha dt. Fills ghost columns of the
+  /// transported fields in these rows; w in the row above must be final.
   void take(const Flow& flow, double alpha_dt, int first, int last);
-  /// Collective, when all rows were taken. With `advance_pressure` p gains phi - alpha dt/2 nu d2 phi/dz2 (Verzicco and
-  /// Orlandi 1996). Ghosts of `flow` are up to date after finish_ghosts(); until then rows of other ranks are on their
-  /// way.
+  /// Collective, after take() of all rows. With `advance_pressure`, phi - alpha dt/2 nu d2 phi/dz2 is added to p
+  /// (Verzicco and Orlandi 1996). Ghosts of `flow` are up to date after finish_ghosts(); until then messages of other
+  /// ranks' rows are pending.
   void apply(const Flow& flow, double alpha_dt, bool advance_pressure);
   int batch() const { return batch_; }
   /// Collective.
   void finish_ghosts(const Flow& flow);
   /// Collective: fills every ghost of `flow`.
   void fill_ghosts(const Flow& flow);
-  /// B that this rank gave to others so far, in three dimensions.
+  /// Bytes sent by this rank to others so far, in three dimensions.
   std::int64_t bytes_sent() const { return halo_.bytes_sent() + poisson_.bytes_sent(); }
 
  private:

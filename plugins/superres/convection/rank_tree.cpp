@@ -5,7 +5,7 @@
 
 namespace cambium::superres {
 
-/// For groups first..middle-1 and middle..last-1, the lower of which has as many members or one more.
+/// Join of groups first..middle-1 and middle..last-1, of which the lower has as many members or one more.
 static Join join_of(int rank, int first, int middle, int last, int ranks) {
   Join out;
   out.there = true;

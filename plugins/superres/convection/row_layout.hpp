@@ -4,30 +4,30 @@
 
 namespace cambium::superres {
 
-/// Columns of a stored row: one line of cells along x or, in three dimensions, those of all y one after the other, with
-/// a ghost line in front of them and one behind. Every line has its own ghost columns, so that a cell's neighbours
-/// along y are a fixed number of columns away and sweeps along z take a row as one line. The columns behind a line are
-/// those in front of the next.
+/// Columns of a stored row: one line of cells along x or, in three dimensions, the lines of all y one after the other,
+/// with a ghost line before and after them. Every line has its own ghost columns, so that a cell's neighbours along y
+/// are a fixed number of columns away and sweeps along z treat a row as one line. The columns after a line are those
+/// before the next.
 struct RowLayout {
   int nx, lines, pitch;
   bool spatial;
 
   static RowLayout of(const Grid& grid) { return {grid.nx, grid.lines(), margin + padded(grid.nx), grid.spatial()}; }
-  /// Of a stored row.
+  /// Number of columns of a stored row.
   int columns() const { return (lines + (spatial ? 2 : 0)) * pitch + 8; }
   /// Column of the first cell of a line.
   KOKKOS_INLINE_FUNCTION int begin(int line) const { return (spatial ? line + 1 : 0) * pitch + margin; }
-  /// From the first cell of the first line to behind the last cell of the last line; ghosts lie between the lines.
+  /// From the first cell of the first line to one past the last cell of the last line; ghosts are between the lines.
   int span() const { return (lines - 1) * pitch + nx; }
 };
 
-/// Cells of a row, of the lines first..last-1 and columns from..to-1 of each, that a thread of the host takes through
-/// many rows: so many that what it reads of three rows of all fields stays in its cache.
+/// Blocks of cells of a row, lines first..last-1 and columns from..to-1 of each, that a host thread processes through
+/// many rows: sized so that the three rows of all fields that it reads fit into its cache.
 struct Blocks {
   RowLayout layout;
   int count;
 
-  /// For so many threads of the host.
+  /// Blocks for this number of host threads.
   static Blocks of(const RowLayout& layout, int threads) {
     constexpr int room = 2560;  // columns
     const int units = layout.spatial ? layout.lines : padded(layout.nx) / 8, each = layout.spatial ? layout.pitch : 8,
@@ -41,7 +41,7 @@ struct Blocks {
   }
 };
 
-/// One of them.
+/// One of the blocks.
 struct Block {
   RowLayout layout;
   int first, last;  ///< lines or, in two dimensions, eights of columns
@@ -60,8 +60,8 @@ struct Block {
   }
 };
 
-/// Calls body(row, block) for rows first..last-1, upwards or down, of one block after the other: a row finds what the
-/// one before it in its block left. For kernels on the host.
+/// Calls body(row, block) for rows first..last-1, ascending or descending, block by block: a row finds the results of
+/// the previous row in its block. For kernels on the host.
 template <class Body>
 void for_blocks(const std::string& name, int first, int last, bool down, const RowLayout& layout, const Body& body) {
   const Blocks blocks = Blocks::of(layout, host_threads());

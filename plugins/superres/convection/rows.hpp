@@ -7,13 +7,13 @@
 
 namespace cambium::superres {
 
-/// Neighbouring columns of a row that one kernel call works on.
+/// Contiguous columns of a row that one kernel call processes.
 constexpr int lanes = width_of<ExecSpace, double>;
 using Lanes = Pack<double, lanes>;
 
-/// Columns in front of column 0 of the interior: room for the ghost column, and an aligned interior.
+/// Columns before column 0 of the interior: room for the ghost column, and an aligned interior.
 constexpr int margin = 8;
-/// Columns of the interior rounded up to whole packs of any width, so that kernels need no remainder.
+/// Columns of the interior rounded up to full packs of any width, so that kernels need no remainder loop.
 constexpr int padded(int nx) { return (nx + 7) / 8 * 8; }
 /// Columns of a stored row.
 constexpr int pitch_of(int nx) { return margin + padded(nx) + 8; }
@@ -37,10 +37,10 @@ void for_rows(const std::string& name, int first, int last, int nx, const Body& 
 /// Columns that one thread sweeps together along z: a few cache lines on CPUs, one column on devices.
 constexpr int strip = device_is_host ? 8 : 1;
 
-/// Rows that a sweep along the height fetches before it works on the first of them. A device has a column for each
-/// thread and too few columns to hide memory: without this each thread would wait for it once a row.
+/// Rows that a sweep along the height prefetches before it processes the first of them. A device has one column per
+/// thread and too few columns to hide memory latency: without this each thread would wait once per row.
 constexpr int fetched = device_is_host ? 1 : 8;
-/// Values of a row that a device fetches; hosts read it where they use it, by fetched_or().
+/// Loads values of a row on a device; hosts load them at their use, by fetched_or().
 KOKKOS_INLINE_FUNCTION Lanes fetch([[maybe_unused]] const double* here) {
   if constexpr (fetched > 1)
     return Lanes::load(here);
@@ -54,8 +54,8 @@ KOKKOS_INLINE_FUNCTION Lanes fetched_or([[maybe_unused]] Lanes row, [[maybe_unus
     return Lanes::load(here);
 }
 
-/// Strips of packs, each swept by one thread. One thread takes whole strips, the last of which may be narrow; several
-/// take equally many that differ by a pack, so that none waits for another's last one.
+/// Strips of packs, each swept by one thread. A single thread takes full strips, the last of which may be narrow;
+/// several threads take strips of equal number whose sizes differ by at most a pack, for load balance.
 struct Strips {
   int packs, count;
   bool even;
@@ -64,22 +64,22 @@ struct Strips {
     const int whole = (packs + strip - 1) / strip, count = (whole + threads - 1) / threads * threads;
     return threads == 1 ? Strips{packs, whole, false} : Strips{packs, count < packs ? count : packs, true};
   }
-  /// For columns first..last-1, for the threads of the host that are there; a device has one for each strip.
+  /// Strips of columns first..last-1, for the available host threads; a device has one thread for each strip.
   static Strips of_columns(int first, int last) {
     return of((last - first + lanes - 1) / lanes, device_is_host ? host_threads() : 1);
   }
-  /// First pack of strip s; that of strip `count` is behind the last.
+  /// First pack of strip s; that of strip `count` is one past the last.
   KOKKOS_INLINE_FUNCTION int begin(int s) const {
     if (even) return static_cast<int>(static_cast<std::int64_t>(packs) * s / count);
     return s < count ? s * strip : packs;
   }
 };
 
-/// Threads of whole columns: few, so on a device they go in small groups, on all of its processors.
+/// Threads with full columns: few, so on a device small groups are spread over all multiprocessors.
 using Columns = Kokkos::RangePolicy<ExecSpace, Kokkos::IndexType<int>, Kokkos::LaunchBounds<64>>;
 
-/// The same for layers 0..layers-1, body(layer, first column, end): one after the other on CPUs, so that a strip stays
-/// in the cache, and by threads of their own on devices.
+/// The same for layers 0..layers-1, body(layer, first column, end): sequentially on CPUs, so that a strip stays in
+/// cache, and by separate threads on devices.
 template <class Body>
 void for_layers(const std::string& name, int layers, int first, int last, const Body& body) {
   const Strips strips = Strips::of_columns(first, last);

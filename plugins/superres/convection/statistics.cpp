@@ -17,18 +17,18 @@ constexpr double Means::*members[sums] = {&Means::kinetic, &Means::flux_x,   &Me
                                           &Means::strain,  &Means::gradient, &Means::bottom,
                                           &Means::top,     &Means::left,     &Means::right};
 
-/// Adds what row k contributes; lengths are in units of the box, so that the sums are means.
+/// Adds the contribution of row k; lengths are in units of the box, so that the sums are means.
 struct RowSums {
   Fields f;
   View<double*> height, inverse_height, inverse_between;
   RowLayout layout;
-  double dx, dy, area;  ///< of a section z, x of the box; dy of three dimensions only
+  double dx, dy, area;  ///< of a section z, x of the box; dy only in three dimensions
   int nx, m;
   bool periodic, at_bottom, at_top;
 
   KOKKOS_INLINE_FUNCTION static double square(double x) { return x * x; }
 
-  /// Squares of the differences across face k of u, v and b, times the length that the difference stands for.
+  /// Adds squared differences across face k of u, v and b, times the length they represent; `share`: fraction of it.
   KOKKOS_INLINE_FUNCTION void add_face(MeanSums& s, int k, int i, double share) const {
     const double ib = inverse_between(k), weight = share / ib * dx / area;
     s.v[3] += square((f(field_u, k, i) - f(field_u, k - 1, i)) * ib) * weight;
@@ -49,13 +49,13 @@ struct RowSums {
     if (at_top && k == m)
       s.v[6] += (f(field_b, m, i) - f(field_b, m + 1, i)) * inverse_between(m + 1) / (nx * layout.lines);
   }
-  /// Differences along x of w and b across the left face of column i.
+  /// Adds differences along x of w and b across the left face of column i.
   KOKKOS_INLINE_FUNCTION void add_side(MeanSums& s, int k, int i, double share) const {
     const double face = dx / inverse_between(k) / area, cell = height(k) * dx / area;
     s.v[3] += share * square((f(field_w, k, i) - f(field_w, k, i - 1)) / dx) * face;
     s.v[4] += share * square((f(field_b, k, i) - f(field_b, k, i - 1)) / dx) * cell;
   }
-  /// Energy of v, its differences along x and y, and those along y of u, w and b.
+  /// Adds the energy of v, its differences along x and y, and those along y of u, w and b.
   KOKKOS_INLINE_FUNCTION void add_depth(MeanSums& s, int k, int i) const {
     const double cell = height(k) * dx / area, face = dx / inverse_between(k) / area;
     const int front = i - layout.pitch;

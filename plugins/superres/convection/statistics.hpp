@@ -8,8 +8,8 @@
 
 namespace cambium::superres {
 
-/// Means over the volume and the walls of one instant, free-fall units. Every gradient is the one that the scheme
-/// itself uses, so that its balances of energy and heat close to rounding in a steady state.
+/// Instantaneous means over the volume and the walls, in free-fall units. Every gradient is that of the scheme itself,
+/// so that its balances of energy and heat close to rounding in a steady state.
 struct Means {
   double kinetic = 0.0;                                     ///< <u^2 + v^2 + w^2>/2
   double flux_x = 0.0;                                      ///< <u b>
@@ -25,7 +25,7 @@ Means means_of(const Flow& flow, const Comm& comm);
 /// Collective: |u| and |w| at their largest.
 void find_largest(Means& means, const Flow& flow, const Comm& comm);
 
-/// Averages over time, each instant weighted by the time since the one before.
+/// Averages over time, each sample weighted by the time since the previous one.
 class TimeAverages {
  public:
   void add(const Means& means, double weight);
@@ -33,7 +33,7 @@ class TimeAverages {
   long samples() const { return samples_; }
   /// Throws InternalError when nothing was added.
   Means mean() const;
-  /// The mean kinetic energy as a result that says over how long the averages go.
+  /// Mean kinetic energy as a result that states the length of the averaging time.
   Result kinetic_energy(const Means& mean) const;
   void save(io::Group& group) const;
   void load(const io::Group& group);

@@ -9,7 +9,7 @@ namespace cambium::superres {
 
 namespace {
 
-/// Rows that are worked on together: whole packs of them for transforms of lines.
+/// Number of rows processed together: full packs of them for transforms of lines.
 int batch_of(const Slab& slab, Sweeps sweeps) {
   if (sweeps == Sweeps::by_columns) return slab.rows;
   return std::min(slab.rows, slab.grid.spatial() ? 1 : 16 * host_threads());
@@ -38,7 +38,7 @@ void Stepper::explicit_part(int stage, double dt) {
   rows(m, m + 1);
 }
 
-/// A sweep from a plate meets the ghosts of another rank at its end only.
+/// A sweep from a plate needs the ghosts of another rank only at its end.
 void Stepper::explicit_by_rows(int stage, double dt) {
   WallNormalDiffusion& systems = diffusion_[stage];
   systems.set(stages[stage].alpha * dt);
@@ -67,7 +67,7 @@ void Stepper::diffusion(int stage, double dt) {
   take_divergence(alpha_dt);
 }
 
-/// The divergence of a row wants w in the row above: upwards it comes one row later.
+/// The divergence of a row requires w in the row above: in an upward sweep it is computed one row later.
 void Stepper::add_by_rows(int stage, double alpha_dt) {
   WallNormalDiffusion& systems = diffusion_[stage];
   systems.join(flow_, rhs_);
@@ -122,8 +122,8 @@ void Stepper::start() {
   finish_ghosts();
 }
 
-// The method is stable up to 2.51 on the negative axis, where the shortest waves would stay undamped; up to 1.6 it
-// damps them all.
+// The method is stable up to 2.51 on the negative real axis, where the shortest waves would be undamped; up to 1.6 it
+// damps all waves.
 double diffusive_limit(const Flow& flow) {
   const Grid& g = flow.slab.grid;
   const double dx = g.dx(), ratio = g.spatial() ? dx / g.dy() : 0.0;
@@ -147,7 +147,7 @@ double largest_courant_rate(const Flow& flow, const Comm& comm) {
         for (int i = begin; i < begin + layout.nx; ++i) {
           double rate = std::fabs(f(field_u, k, i)) * dx1 + std::fabs(f(field_w, k, i)) * dz1;
           if (layout.spatial) rate += std::fabs(f(field_v, k, i)) * dy1;
-          // Not "rate > largest": a rate that is not a number must come through.
+          // Not "rate > largest": NaN must propagate.
           if (!(rate <= largest)) largest = rate == rate ? rate : HUGE_VAL;
         }
       },

@@ -3,14 +3,14 @@
 
 namespace cambium::superres {
 
-/// The order in which a rank eliminates its rows of a tridiagonal system along z: away from the plate where it has one,
-/// so that its rows know one neighbour only and two ranks do no more work than one ("burn at both ends"). A rank
-/// between two others goes upwards and carries along what its rows feel of the rank behind.
+/// Order in which a rank eliminates its rows of a tridiagonal system along z: away from the plate if it has one, so
+/// that its rows depend on one neighbour only and two ranks do no more work than one ("burn at both ends"). A rank
+/// between two others sweeps upwards and keeps the response of its rows to the rank behind.
 struct Sweep {
   int rows = 0;
   bool down = false;    ///< from the upper plate
-  bool behind = false;  ///< there is a rank where the sweep begins
-  bool ahead = false;   ///< there is a rank where it ends
+  bool behind = false;  ///< another rank precedes the first step
+  bool ahead = false;   ///< another rank follows the last step
 
   static Sweep of(const Slab& slab) {
     const bool divided = slab.ranks > 1, down = divided && slab.top();

@@ -32,7 +32,7 @@ double WallNormalDiffusion::diffusivity(int field) const {
   return field == field_b ? fluid_.diffusivity : fluid_.viscosity;
 }
 
-/// Step k of -behind x(k-1) + diagonal x(k) - ahead x(k+1), k = 0..m-1.
+/// Coefficients of -behind x(k-1) + diagonal x(k) - ahead x(k+1) in the order of the sweep, k = 0..m-1.
 WallNormalDiffusion::Rows WallNormalDiffusion::coefficients(int field, double c) const {
   const Grid& g = slab_.grid;
   Rows rows;
@@ -90,8 +90,8 @@ void WallNormalDiffusion::set(double alpha_dt) {
   for (Part& part : parts_) part.interfaces.set(response);
 }
 
-/// Along the sweep, until step k knows x(k) = rhs(k) + ahead(k) x(k+1) + fill(k) x(0); the ends of this rank's own
-/// solution go to the others.
+/// Forward elimination along the sweep, after which x(k) = rhs(k) + ahead(k) x(k+1) + fill(k) x(0); the ends of this
+/// rank's own solution are sent to the others.
 void WallNormalDiffusion::eliminate(const Part& part, const Fields& rhs) {
   const int m = slab_.rows, begin = part.from, width = padded(part.to - part.from);
   const auto inverse = inverse_, behind = behind_, reach = reach_;
@@ -132,7 +132,7 @@ void WallNormalDiffusion::eliminate(const Part& part, const Fields& rhs) {
       });
 }
 
-/// Back along the sweep from the first row ahead, with the last one behind.
+/// Back substitution from the first row ahead, with the last one behind.
 void WallNormalDiffusion::substitute(const Part& part, const Flow& flow, const Fields& rhs) {
   const int m = slab_.rows, begin = part.from, width = padded(part.to - part.from);
   const auto ahead = ahead_, fill = fill_;
@@ -179,7 +179,7 @@ void WallNormalDiffusion::substitute(const Part& part, const Flow& flow, const F
       });
 }
 
-/// Ends of this rank's own solution: its last step, and the sum of what the first row will feel where ranks are behind.
+/// Ends of this rank's own solution: its last step, and the value of the first row if there is a rank behind.
 void WallNormalDiffusion::take_ends(const Part& part, const Fields& rhs) {
   const int m = slab_.rows, begin = part.from, width = padded(part.to - part.from);
   const auto reach = reach_;

@@ -110,7 +110,7 @@ LogisticBaseline::LogisticBaseline(std::span<const PlumeImage> training, std::in
   profile_ = means.profile();
   deviation_ = means.deviation();
   const std::int64_t all = std::ssize(training) * training[0].nx * training[0].nz;
-  const auto stride = static_cast<std::size_t>(std::max<std::int64_t>(1, all / points)) | 1;  // odd: all heights
+  const auto stride = static_cast<std::size_t>(std::max<std::int64_t>(1, all / points)) | 1;  // odd: covers all heights
   std::vector<double> rows;
   std::vector<std::uint8_t> classes;
   std::size_t at = 0;
@@ -183,7 +183,7 @@ void LogisticBaseline::fit(const std::vector<double>& rows, const std::vector<st
     const auto change = solved(curvature, slope, ridge);
     double largest = 0.0;
     for (const double c : change) largest = std::max(largest, std::abs(c));
-    constexpr double longest = 2.0;  // of one weight in one step: where classes are parted, Newton's steps run away
+    constexpr double longest = 2.0;  // of one weight in one step: for separable classes Newton steps diverge
     for (std::size_t k = 0; k < unknowns; ++k) weights_[k] += change[k] * std::min(1.0, longest / largest);
   }
 }

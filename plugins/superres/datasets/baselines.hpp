@@ -5,7 +5,7 @@
 
 namespace cambium::superres {
 
-/// One moment of a flow: temperature and classes by (x, z).
+/// One snapshot of a flow: temperature and classes by (x, z).
 struct PlumeImage {
   std::int64_t nx = 0, nz = 0;
   bool wraps = false;  ///< x is periodic
@@ -13,8 +13,8 @@ struct PlumeImage {
   std::vector<std::uint8_t> classes;
 };
 
-/// Points as far off the mean temperature of their height as some value: warm, or cold. Height by height means, and the
-/// value, by which the mean overlap is largest, are those of the training images.
+/// Classifies points whose temperature deviates from the mean of their height by more than a threshold as warm or cold.
+/// The means by height, and the threshold with the largest mean overlap, are those of the training images.
 class ThresholdBaseline {
  public:
   explicit ThresholdBaseline(std::span<const PlumeImage> training);
@@ -28,9 +28,9 @@ class ThresholdBaseline {
   double deviation_ = 1.0, least_ = 0.0;
 };
 
-/// Logistic regression of each point by itself: on its temperature, its differences and means over boxes around it, and
-/// its height. Fitted by Newton's steps to at most `points` of the training images; plumes are then weighed against the
-/// background by the factor for which the mean overlap of the training images is largest.
+/// Pointwise logistic regression: on a point's temperature, its differences and means over boxes around it, and its
+/// height. Fitted by Newton steps to at most `points` of the training images; plumes are then weighted against the
+/// background by the factor with the largest mean overlap on the training images.
 class LogisticBaseline {
  public:
   explicit LogisticBaseline(std::span<const PlumeImage> training, std::int64_t points = 40000);
@@ -41,7 +41,7 @@ class LogisticBaseline {
   std::vector<double> features(const PlumeImage& image) const;
   void fit(const std::vector<double>& rows, const std::vector<std::uint8_t>& classes);
 
-  std::vector<double> profile_, weights_;  ///< weights: of the two kinds of plumes in turn
+  std::vector<double> profile_, weights_;  ///< weights: of the two kinds of plumes, one after the other
   double deviation_ = 1.0, factor_ = 1.0;
 };
 

@@ -37,7 +37,7 @@ void Corrections::Params::describe(deck::Describe<Params>& d) {
   d.check([](const Params& p) { return p.data.empty() ? "'data' names no file" : ""; });
 }
 
-/// C plus the fine run's increment less the solver's, behind C, for each frame but the first.
+/// For each frame except the first, appends C, and then C plus the fine run's increment minus the solver's.
 void Corrections::add_pairs(const FieldData& flow, FieldData& pairs) const {
   const Grid grid = grid_of(flow, flow.axis);
   const double left = grid.periodic ? flow.axis[1].front() - 0.5 * grid.dx() : 0.0;

@@ -11,10 +11,10 @@ namespace cambium::superres {
 /// Pairs for a network that corrects the solver on a coarse grid: the solver starts from each frame of a filtered fine
 /// run and advances to the next. A sample:
 ///   coarse    (fields, 1, x, z) float32: the solver's fields C
-///   t, x, z   float64: coordinates; along a periodic x the first one once more, a period further on
-///   future    (fields, 1, x, z) float32: C plus what the fine run's increment has beyond the solver's
+///   t, x, z   float64: coordinates; along a periodic x the first one is repeated, one period further
+///   future    (fields, 1, x, z) float32: C plus the difference between the fine run's increment and the solver's
 ///   interval  (1) float64: free-fall times from frame to frame
-/// Increments are compared, not fields, so that putting a frame on the staggered grid counts for nothing.
+/// Increments are compared, not fields, so that the interpolation of a frame to the staggered grid cancels.
 class Corrections : public train::Dataset {
  public:
   struct Params {
@@ -36,7 +36,7 @@ class Corrections : public train::Dataset {
   void add_pairs(const FieldData& flow, FieldData& pairs) const;
 
   Params params_;
-  std::vector<FieldData> pairs_;  ///< of each file: the solver's frame, what it should have been, and so on
+  std::vector<FieldData> pairs_;  ///< of each file: the solver's frame, its target, and so on
   std::int64_t size_ = 0;
   double interval_ = 0.0;
 };

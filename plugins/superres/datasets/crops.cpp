@@ -94,7 +94,7 @@ Crops::Place Crops::place(const Source& source, const Random4& choice) const {
   return out;
 }
 
-/// Points of a window that no mask hides.
+/// Points of a window that are not masked.
 static std::vector<std::array<std::int64_t, 3>> seen(const FieldData& fine,
                                                      const std::array<std::vector<std::int64_t>, 3>& inside) {
   std::vector<std::array<std::int64_t, 3>> out;
@@ -111,8 +111,7 @@ train::SamplePtr Crops::make(std::int64_t id) const {
   const auto& fine = *source.fine;
   auto window = place(source, Random4(seed, Stream::made_samples, number, 0));
   std::vector<std::array<std::int64_t, 3>> open;
-  if (!fine.hidden.empty())  // some window holds a point that is seen, since windows cover the data and no frame is
-                             // hidden whole
+  if (!fine.hidden.empty())  // ends, since windows cover the data and no frame is entirely hidden
     for (std::uint64_t again = 1; (open = seen(fine, window.inside)).empty(); ++again)
       window = place(source, Random4(seed, Stream::made_samples, number, (again << 40)));
   std::vector<double> points;

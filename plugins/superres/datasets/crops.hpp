@@ -7,8 +7,8 @@
 
 namespace cambium::superres {
 
-/// Random windows of simulated or measured fields, seen coarsely, with points of the fine data inside them. Sample k is
-/// a function of (seed, k). Points under a mask are never drawn, nor windows that lie under it whole.
+/// Random windows of simulated or measured fields, coarsely sampled, with points of the fine data inside them. Sample k
+/// is a function of (seed, k). Masked points are never drawn, nor windows that are entirely masked.
 class Crops : public train::Dataset {
  public:
   struct Params {
@@ -35,7 +35,7 @@ class Crops : public train::Dataset {
     std::shared_ptr<const FieldData> fine;
     Windows windows;
   };
-  /// A window of one sample: where it starts, and the points of the data within it, along x past the period, too.
+  /// A window of one sample: its start, and the points of the data within it, along x also past the period.
   struct Place {
     std::array<int, 3> start{};
     std::array<std::vector<std::int64_t>, 3> inside;

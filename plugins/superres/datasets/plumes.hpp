@@ -10,8 +10,8 @@
 
 namespace cambium::superres {
 
-/// Moments of convection with the plumes in them: fields by (x, z), the class of each point by a rule that is stated in
-/// the deck, and whether x is periodic. The rule sees the velocity; a network sees `fields` alone.
+/// Snapshots of convection with labelled plumes: fields by (x, z), the class of each point by a rule given in the deck,
+/// and a flag for periodic x. The rule uses the velocity; a network gets only `fields`.
 class Plumes : public train::Dataset {
  public:
   struct Params {
@@ -30,7 +30,7 @@ class Plumes : public train::Dataset {
   std::vector<train::SamplePtr> read(std::span<const std::int64_t> ids) override;
   std::vector<Citation> citations() const override;
 
-  /// Inputs of baselines without a network; empty temperatures where b is not among `fields`.
+  /// Inputs of baselines without a network; temperatures are empty if b is not among `fields`.
   PlumeImage image(std::int64_t id) const;
 
  private:

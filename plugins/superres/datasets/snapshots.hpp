@@ -8,11 +8,11 @@
 
 namespace cambium::superres {
 
-/// Consecutive frames of flows with the frames that follow, for networks that forecast. A sample:
-///   coarse   (fields, history, x, z) float32: frames that are seen
-///   t, x, z  float64: coordinates; along a periodic x the first one once more, a period further on
-///   future   (fields, ahead, x, z) float32: frames that follow
-/// Its number counts windows of the first file, then of the next.
+/// Consecutive frames of flows with the following frames, for forecasting networks. A sample:
+///   coarse   (fields, history, x, z) float32: input frames
+///   t, x, z  float64: coordinates; along a periodic x the first one is repeated, one period further
+///   future   (fields, ahead, x, z) float32: following frames
+/// Its index counts the windows of the first file, then of the next.
 class Snapshots : public train::Dataset {
  public:
   struct Params {
@@ -41,10 +41,10 @@ class Snapshots : public train::Dataset {
   bool of_the_well_ = false;
 };
 
-/// InputError for fields under a mask, which forecasts would have to know.
+/// InputError for masked fields, since forecasts would have to know the masked bodies.
 void require_no_bodies(const FieldData& flow);
 
-/// InputError, naming `data`, for frames that are not equally far apart, and for files of two grids.
+/// InputError, naming `data`, for frames at unequal time intervals, and for files on different grids.
 void require_equal_steps(const FieldData& flow);
 void require_one_grid(const FieldData& flow, const FieldData& first);
 

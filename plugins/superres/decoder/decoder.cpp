@@ -40,13 +40,13 @@ std::int64_t DecoderShape::multiplications(int streams) const {
   return n;
 }
 
-/// Some points, their rows and their inputs.
+/// Some points with their rows and their inputs.
 template <class T>
 struct Decoder<T>::Chunk {
   const DecoderQuery<T>* query;
-  std::int64_t first;  ///< point
+  std::int64_t first;  ///< first point
   int points;
-  std::vector<T> input;  ///< (rows, shape.input()), where latent vectors are blended for every stream
+  std::vector<T> input;  ///< (rows, shape.input()); for blended latent vectors, for every stream
 
   int per_point() const { return query->decodes_once ? 1 : 8; }
   int rows() const { return per_point() * points; }
@@ -70,7 +70,7 @@ typename Decoder<T>::Chunk Decoder<T>::chunk_of(const DecoderQuery<T>& query, co
   return c;
 }
 
-/// Every stream of the input: coordinates, and latent vectors blended by the derivatives of their splines.
+/// Computes every stream of the input: coordinates, and latent vectors blended by the derivatives of their splines.
 template <class T>
 void Decoder<T>::blend_latents(Chunk& chunk, const T* latents) const {
   const auto& q = *chunk.query;
@@ -113,7 +113,7 @@ void Decoder<T>::unblend_latents(const Chunk& chunk, const T* by_input, T* laten
   }
 }
 
-/// Successor of a layer: its nonlinear function, if it has one; count numbers in every stream.
+/// Applies the activation function of a layer, if it has one; `count` values in every stream.
 template <class T>
 void Decoder<T>::after(int layer, std::int64_t count, const T* z, T* a) const {
   if (shape_.is_plain(layer))
@@ -129,7 +129,7 @@ std::int64_t Decoder<T>::tape_stride(int rows) const {
   return n * rows * basis_.size();
 }
 
-/// Adds what the layer sees of the input to z (streams, rows, width).
+/// Adds the contribution of the input to z (streams, rows, width) of a layer.
 template <class T>
 void Decoder<T>::input_forward(const Chunk& chunk, int layer, Weights weights, T* z) const {
   const int n = shape_.width(layer), hidden = shape_.hidden_columns(layer), columns = shape_.columns(layer),
@@ -252,7 +252,8 @@ void Decoder<T>::forward(const DecoderQuery<T>& query, const T* latents, Weights
   }
 }
 
-/// Gradients by a layer's weights, by the input, and (in `below`) by the layer before it; g is (streams, rows, width).
+/// Gradients with respect to a layer's weights, the input, and (in `below`) the previous layer; g is (streams, rows,
+/// width).
 template <class T>
 void Decoder<T>::layer_backward(const Chunk& chunk, int layer, const T* a, const T* g, Weights weights,
                                 Gradients gradients, T* input_gradient, T* below) const {
@@ -311,7 +312,7 @@ void Decoder<T>::backward(const DecoderQuery<T>& query, const T* latents, Weight
     const T* z = tape.z.data() + chunk.row(0) * tape_stride(1) + tape_stride(chunk.rows());
     for (int layer = shape_.layers() - 1; layer >= 0; --layer) {
       const std::int64_t count = std::int64_t{1} * chunk.rows() * shape_.hidden_columns(layer);
-      z -= streams * count;  // of the layer before
+      z -= streams * count;  // of the previous layer
       if (layer > 0) after(layer - 1, count, z, a.data());
       layer_backward(chunk, layer, a.data(), by_z.data(), weights, gradients, by_input.data(), below.data());
       if (layer > 0 && !shape_.is_plain(layer - 1)) activate_back(shape_.activation, basis_, count, z, below.data());

@@ -7,7 +7,7 @@
 namespace cambium::superres {
 namespace {
 
-constexpr int tile = 128;  ///< elements at a time: all streams of a tile stay in the first cache
+constexpr int tile = 128;  ///< elements at a time: all streams of a tile fit into the L1 cache
 constexpr int most_derivatives = JetBasis::highest_order + 2;
 
 template <class T>
@@ -22,7 +22,7 @@ void tanh_of(const T* x, T scale, T* out) {
   for (int k = 0; k < tile; k += width) tanh(P::load(x + k) * P(scale)).store(out + k);
 }
 
-/// log(1 + e) for 0 <= e <= 1 as 2 artanh(e/(2 + e)); the series is cut below half a unit in the last place.
+/// log(1 + e) for 0 <= e <= 1 as 2 artanh(e/(2 + e)); the series is truncated below half a unit in the last place.
 template <class T>
 T log1p_series(T e) {
   constexpr int terms = sizeof(T) == 8 ? 17 : 8;
@@ -84,7 +84,7 @@ void derivatives(Activation sigma, const T* z, Derivatives<T>& d) {
   }
 }
 
-/// Elements of all streams that are worked on together; a short last tile is filled up with zeros.
+/// A tile of elements of all streams that are processed together; a short last tile is padded with zeros.
 template <class T>
 struct Tile {
   std::vector<T> values;
@@ -163,7 +163,7 @@ void activate_back(Activation sigma, const JetBasis& basis, std::int64_t count, 
         factors[0] = gradient.stream(s);
         for (std::size_t k = 0; k < n; ++k) factors[k + 1] = in.stream(term.factors[k]);
         add_product(c, d.of[term.order + 1], factors, n + 1, out.stream(0));
-        for (std::size_t k = 0; k < n; ++k) {  // by the k-th factor: all others stay
+        for (std::size_t k = 0; k < n; ++k) {  // with respect to the k-th factor: product of all others
           const T* others[JetBasis::highest_order + 1];
           std::size_t m = 0;
           for (std::size_t j = 0; j <= n; ++j)

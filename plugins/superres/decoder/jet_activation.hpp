@@ -5,14 +5,14 @@
 
 namespace cambium::superres {
 
-/// Smooth nonlinear functions: those without second derivatives know no diffusion.
+/// Smooth activation functions: without second derivatives there would be no diffusion.
 enum class Activation { softplus, tanh, swish };
 
 /// a = sigma(z) for every stream: z and a are (streams, count), stream by stream. T is float or double.
 template <class T>
 void activate(Activation sigma, const JetBasis& basis, std::int64_t count, const T* z, T* a);
 
-/// The gradient by z, from z and the gradient by a; g is both, in place.
+/// Gradient with respect to z, from z and the gradient with respect to a; g is both, in place.
 template <class T>
 void activate_back(Activation sigma, const JetBasis& basis, std::int64_t count, const T* z, T* g);
 

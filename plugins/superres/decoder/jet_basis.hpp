@@ -4,31 +4,31 @@
 
 namespace cambium::superres {
 
-/// How often a function of (t, x, z) is differentiated along each axis.
+/// Order of differentiation of a function of (t, x, z) along each axis.
 using MultiIndex = std::array<int, 3>;
 
 inline int order_of(const MultiIndex& a) { return a[0] + a[1] + a[2]; }
 
-/// The streams that a jet carries: derivatives of which every lower one is carried, too, the value first, and the rules
-/// by which they pass through a nonlinear function and through products.
+/// Streams of a jet: a set of derivatives that contains every lower one, the value first, and the rules for passing
+/// them through an activation function and through products.
 class JetBasis {
  public:
   static constexpr int highest_order = 3;
 
-  /// coefficient * sigma^(order)(z_0) * product of streams of z: a part of one derivative of sigma(z) (Faa di Bruno).
+  /// coefficient * sigma^(order)(z_0) * product of streams of z: a term of one derivative of sigma(z) (Faa di Bruno).
   struct ChainTerm {
     int order;  ///< of the derivative of sigma
     double coefficient;
     std::vector<int> factors;  ///< streams of z, none of them the value
     bool operator==(const ChainTerm&) const = default;
   };
-  /// A part of one derivative of a product f g: coefficient * f_left * g_right (Leibniz).
+  /// A term of one derivative of a product f g: coefficient * f_left * g_right (Leibniz).
   struct ProductTerm {
     int left, right;
     double coefficient;
   };
 
-  /// The smallest basis that has these derivatives. InternalError beyond the third order.
+  /// Smallest basis that contains these derivatives. InternalError beyond the third order.
   explicit JetBasis(const std::vector<MultiIndex>& wanted);
 
   int size() const { return static_cast<int>(streams_.size()); }

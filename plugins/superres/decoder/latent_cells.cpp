@@ -7,7 +7,7 @@ namespace {
 
 constexpr int orders = JetBasis::highest_order + 1;
 
-/// Weight of the upper node and its derivatives by s in [0, 1].
+/// Weight of the upper node and its derivatives with respect to s in [0, 1].
 std::array<double, orders> upper_weight(Blend blend, double s) {
   const double r = 1.0 - s;
   switch (blend) {
@@ -23,9 +23,10 @@ std::array<double, orders> upper_weight(Blend blend, double s) {
           420.0 * s * s * r * r * (1.0 - 2.0 * s), 840.0 * s * r * (1.0 - 5.0 * s + 5.0 * s * s)};
 }
 
-/// One axis of one point: its cell, and for the lower and the upper node the weight's derivatives by the coordinate.
+/// One axis of one point: its cell, and for the lower and the upper node the weight's derivatives with respect to the
+/// coordinate.
 struct Place {
-  int node[2];  ///< number of the latent vector along this axis
+  int node[2];  ///< index of the latent vector along this axis
   double offset[2], spacing[2];
   double weight[2][orders];
 };
@@ -60,7 +61,7 @@ double LatentCells::spacing(int a, int node) const {
   return 0.5 * (x[node + 1] - x[node - 1]);
 }
 
-/// Tensor products of splines. Of coordinates rows see that along z, from -1 to 1: the only one that has ends.
+/// Tensor products of splines. Of the coordinates, rows get only z, from -1 to 1: the only axis with ends.
 template <class T>
 static DecoderQuery<T> locate_splines(const LatentCells& cells, const double* points, std::int64_t count,
                                       const JetBasis& basis, std::int64_t first_node) {

@@ -28,7 +28,7 @@ SplineAxis::SplineAxis(const std::vector<double>& nodes, bool wraps) : nodes_(no
 
 namespace {
 
-/// Inverse by elimination with pivots, row-major.
+/// Inverse by Gauss-Jordan elimination with pivoting, row-major.
 std::vector<double> inverse(std::vector<double> a, int n) {
   std::vector<double> b(static_cast<std::size_t>(n) * n, 0.0);
   for (int i = 0; i < n; ++i) b[i * n + i] = 1.0;

@@ -6,21 +6,21 @@
 
 namespace cambium::superres {
 
-/// Cubic B-splines over the nodes of one axis, as many as nodes: two continuous derivatives everywhere, exact for
-/// cubics. Ends have no knots at the second node and the last but one ("not a knot"); up to three nodes the degree is
+/// Cubic B-splines over the nodes of one axis, one per node: two continuous derivatives everywhere, exact for cubics.
+/// There are no knots at the second node and the last but one ("not a knot"); with up to three nodes the degree is
 /// lower. de Boor 1978.
 class SplineAxis {
  public:
-  static constexpr int most = 4;  ///< splines that are not zero at a place
-  /// `wraps`: the last node is the first one a period further on, and the splines are periodic.
+  static constexpr int most = 4;  ///< splines that are not zero at a position
+  /// `wraps`: the last node is the first one, one period further, and the splines are periodic.
   SplineAxis(const std::vector<double>& nodes, bool wraps);
 
   int count() const { return count_; }
   struct At {
     int spline[most];
-    double weight[most][JetBasis::highest_order + 1];  ///< derivatives by the coordinate
+    double weight[most][JetBasis::highest_order + 1];  ///< derivatives with respect to the coordinate
   };
-  /// Beyond the nodes the outermost piece is carried on.
+  /// Beyond the nodes the outermost piece is extrapolated.
   At at(double x) const;
   /// (count, count), row-major: coefficients from values at the nodes.
   std::vector<double> interpolation() const;
@@ -31,7 +31,7 @@ class SplineAxis {
   bool wraps_ = false;
 };
 
-/// Coefficients of the tensor-product splines through `values` (t, x, z), z running fastest.
+/// Coefficients of the tensor-product splines through `values` (t, x, z), z fastest.
 std::vector<double> spline_coefficients(const std::array<SplineAxis, 3>& axes, std::vector<double> values);
 
 }  // namespace cambium::superres

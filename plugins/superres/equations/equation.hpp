@@ -25,7 +25,7 @@ struct Equation {
   std::string text;
   std::vector<Term> terms;
 
-  /// All derivatives that occur, each once.
+  /// All derivatives that occur, without duplicates.
   std::vector<Derivative> derivatives() const;
   /// The same equation with two axes exchanged in every derivative.
   Equation exchanged(int first_axis, int second_axis) const;
@@ -33,7 +33,7 @@ struct Equation {
   bool same_as(const Equation& other) const;
 };
 
-/// The names that an equation may use.
+/// Names that an equation may use.
 struct Vocabulary {
   std::vector<std::string> fields{"p", "b", "u", "w"};
   std::map<std::string, double> constants;
@@ -42,7 +42,7 @@ struct Vocabulary {
 
 /// Parses "dt(b) + u*dx(b) + w*dz(b) - P*(dxx(b) + dzz(b)) = 0": numbers, constants, fields, + - * ( ), division by a
 /// number, integer powers, and derivatives d<axes>(expression) whose products are expanded. InputError points at the
-/// column; `number` counts the equations of the deck from 1.
+/// column; `number` is the index of the equation in the deck, from 1.
 Equation parse_equation(const std::string& text, const Vocabulary& vocabulary, int number);
 
 }  // namespace cambium::superres

@@ -13,7 +13,7 @@ namespace {
 
 using Sum = std::vector<Term>;
 
-/// Terms of equal factors become one.
+/// Combines terms with equal factors.
 Sum collected(Sum terms) {
   Sum out;
   for (auto& term : terms) {
@@ -47,7 +47,7 @@ Sum times(const Sum& a, const Sum& b) {
   return collected(std::move(out));
 }
 
-/// The product rule.
+/// Differentiates by the product rule.
 Sum differentiated(const Sum& sum, int axis) {
   Sum out;
   for (const auto& term : sum)

@@ -37,7 +37,7 @@ bool equally_spaced(const std::vector<double>& x) {
   return true;
 }
 
-/// Sum of squared differences between point i and the next one along x, from the last to the first one, too.
+/// Sum of squared differences between point i and the next one along x, including from the last to the first one.
 std::vector<double> squared_differences(const FieldData& data, std::size_t field) {
   const std::size_t nx = data.nx(), nz = data.nz();
   std::vector<double> out(nx, 0.0);
@@ -52,10 +52,10 @@ std::vector<double> squared_differences(const FieldData& data, std::size_t field
   return out;
 }
 
-/// True if the last points along x lie as near to the first ones as neighbours do: twice their largest distance is not
-/// exceeded in any field. A cavity's walls differ by what lies between them.
+/// True if the last points along x are as close to the first ones as neighbours are to each other: at most twice their
+/// largest distance in any field. The walls of a cavity differ by the whole flow between them.
 bool ends_meet(const FieldData& data) {
-  if (data.nx() < 4) return true;  // too few to tell
+  if (data.nx() < 4) return true;  // too few to decide
   for (std::size_t f = 0; f < data.values.size(); ++f) {
     auto squares = squared_differences(data, f);
     const double around = squares.back();

@@ -8,15 +8,15 @@
 
 namespace cambium::superres {
 
-/// Fields over time on a tensor-product grid, read from HDF5 in any layout that FieldFile knows.
+/// Fields over time on a tensor-product grid, read from HDF5 in any layout supported by FieldFile.
 struct FieldData {
   std::string file;
   std::array<std::vector<double>, 3> axis;  ///< t, x, z
   double period = 0.0;                      ///< along x; 0 where x ends at walls
-  std::string ends;                         ///< how that is known: "as the file says"
+  std::string ends;                         ///< source of this information: "as the file says"
   std::vector<std::string> names;
   std::vector<std::vector<double>> values;  ///< one array (t, x, z) per name
-  std::vector<char> hidden;  ///< (t, x, z): 1 where a mask hides a point, whose values mean nothing; empty without mask
+  std::vector<char> hidden;  ///< (t, x, z): 1 where a mask hides a point, whose values are undefined; else empty
 
   std::size_t nx() const { return axis[1].size(); }
   std::size_t nz() const { return axis[2].size(); }
@@ -28,25 +28,26 @@ struct FieldData {
   }
 };
 
-/// The last `frames` frames of the named fields. InputError when one is missing, has another shape than its scales, or
-/// is not finite (with the place). Points under the file's mask may hold anything; numbers from around them stand
-/// there. x is periodic where `periodic`, else the file, says so. Where neither does, points that are equally spaced
-/// and values whose ends are as near to each other as neighbours are make it so. InputError when `periodic` contradicts
-/// the file, or where points of a periodic x are not equally spaced, since its period is unknown then.
+/// Reads the last `frames` frames of the named fields. InputError when one is missing, has another shape than its
+/// scales, or is not finite (with the position). Points under the file's mask may hold anything; they are filled with
+/// values from their surroundings. x is periodic if `periodic`, or else the file, says so. If neither does, x is
+/// periodic if points are equally spaced and values at the ends are as close to each other as neighbours are.
+/// InputError when `periodic` contradicts the file, or if points of a periodic x are not equally spaced, since its
+/// period is unknown then.
 FieldData read_fields(const std::string& path, const std::vector<std::string>& names, std::size_t frames,
                       std::optional<bool> periodic);
 
-/// The last frame of fields in three dimensions, whose values are read a few planes at a time. x and y are periodic.
+/// Last frame of fields in three dimensions, whose values are read a few planes at a time. x and y are periodic.
 class Volumes {
  public:
   /// InputError for a coordinate that does not increase, and for points along x or y that are not equally spaced.
   explicit Volumes(const std::string& path);
-  /// Whether the file has fields in three dimensions, of which `path` names no section.
+  /// True if the file has fields in three dimensions and `path` names no section of them.
   static bool at(const std::string& path);
 
   const std::vector<double>& places(int axis) const { return axis_[axis]; }  ///< x, y, z
   double period(int axis) const { return period_[axis]; }                    ///< x, y
-  /// Places first..first+count-1 along z of a field, by (x, y, z). InputError as that of read_fields().
+  /// Reads planes first..first+count-1 along z of a field, by (x, y, z). InputError as for read_fields().
   std::vector<double> planes(const std::string& name, std::int64_t first, std::int64_t count) const;
 
  private:
@@ -57,7 +58,7 @@ class Volumes {
   std::array<double, 2> period_{};
 };
 
-/// "x periodic, as the file says", for the log.
+/// Text such as "x periodic, as the file says", for the log.
 std::string ends_of_x(const FieldData& data);
 
 }  // namespace cambium::superres

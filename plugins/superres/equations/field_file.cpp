@@ -12,7 +12,7 @@
 namespace cambium::superres {
 namespace {
 
-/// "FILE#3": the file, and the number of a trajectory or section in it; -1 where there is none.
+/// "FILE#3": the file, and the index of a trajectory or section in it; -1 if there is none.
 std::pair<std::string, std::int64_t> divided(const std::string& path) {
   const auto mark = path.rfind('#');
   if (mark == std::string::npos || mark + 1 == path.size()) return {path, -1};
@@ -34,7 +34,7 @@ std::string in_small_letters(std::string text) {
   return text;
 }
 
-/// A block of a dataset as numbers.
+/// A block of a dataset as values.
 std::vector<double> block_of(const io::Dataset& set, const std::vector<std::int64_t>& start,
                              const std::vector<std::int64_t>& block) {
   TensorRef out;
@@ -101,7 +101,7 @@ std::vector<std::string> FieldFile::fields() const {
   return out;
 }
 
-/// Points along both axes may be as many, so that nothing else would tell an array by (t, z, x).
+/// Checks the axis names: with equal numbers of points along both axes an array by (t, z, x) would go unnoticed.
 void FieldFile::require_order(const io::Dataset& set) const {
   std::vector<std::string> axes;
   if (well_) {
@@ -134,7 +134,7 @@ FieldFile::Place FieldFile::find(const std::string& name) const {
     for (const auto& vector : {"u", "velocity"})
       if (rank(vectors + vector) == whole + 1)
         return {vectors + vector, component_axis, static_cast<std::int64_t>(component)};
-  if (rank(scalars + name) > 0) return {scalars + name, -1, 0};  // of another shape, which the reader will say
+  if (rank(scalars + name) > 0) return {scalars + name, -1, 0};  // of another shape, which the reader will report
   throw InputError(fmt::format("'{}' has no field '{}' (it has: {})", path_, name, fmt::join(fields(), ", ")));
 }
 

@@ -9,38 +9,38 @@
 namespace cambium::superres {
 
 /// Fields by (t, x, z) in an HDF5 file of one of these layouts:
-///   /tasks, /scales                    ours and that of Dedalus 2 and 3; a field may be a component of a vector task
-///   by (t, 2, x, z) /t0_fields, /t1_fields, /dimensions  The Well (Ohana et al. 2024): scalars by (trajectory, t, x,
-///   y), vectors with a last axis more;
-///                                      "FILE#3" is its trajectory 3, "FILE" the first
-/// A mask hides points: /tasks/mask by (x, z) or (t, x, z), not 0 where hidden; in The Well boundary conditions of the
-/// type "wall" whose mask is one of both axes, that is, bodies. Masks along one axis say which ends of the domain are
-/// walls; the fields hold values there. p, b, u, w are also found as pressure, buoyancy or temperature, and components
+///   /tasks, /scales: ours and that of Dedalus 2 and 3; a field may be a component of a vector task by (t, 2, x, z).
+///   /t0_fields, /t1_fields, /dimensions: The Well (Ohana et al. 2024); scalars by (trajectory, t, x, y), vectors with
+///   an additional last axis; "FILE#3" is its trajectory 3, "FILE" the first.
+/// A mask hides points: /tasks/mask by (x, z) or (t, x, z), nonzero where hidden; in The Well boundary conditions of
+/// the type "wall" whose mask has both axes, that is, bodies. Masks along one axis mark the ends of the domain that are
+/// walls; the fields have values there. p, b, u, w are also found as pressure, buoyancy or temperature, and components
 /// of u or velocity.
-/// Tasks by (t, x, y, z) are fields in three dimensions: "FILE#3" is their section at place 3 along y, from 0. Whole
-/// they are read by planes().
+/// Tasks by (t, x, y, z) are fields in three dimensions: "FILE#3" is their section at index 3 along y, from 0. They are
+/// read entirely by planes().
 class FieldFile {
  public:
-  /// InputError for a file of none of these layouts and, unless `whole`, for one in three dimensions without a section.
+  /// InputError for a file of none of these layouts and, unless `whole`, for a three-dimensional one without a section.
   explicit FieldFile(const std::string& path, bool whole = false);
-  /// In three dimensions, and no section was asked for.
+  /// True for a three-dimensional file without a section.
   bool whole() const { return spatial_ && section_ < 0; }
 
-  /// t, x or z (y where the file calls it so). InputError when the file does not have it.
+  /// t, x or z (y if so named in the file). InputError if the file does not have it.
   std::vector<double> coordinate(int axis) const;
   std::vector<double> coordinate_y() const;
-  /// True if x is periodic, where the file says so: the attribute `periodic` of /scales/x (ours), or the boundary
-  /// conditions along x of The Well.
+  /// True if x is periodic, nullopt if the file has no information: the attribute `periodic` of /scales/x (ours), or
+  /// the boundary conditions along x of The Well.
   std::optional<bool> periodic() const;
   std::string name_of_axis(int axis) const;
-  /// Frames from `first` on of a field whose extents by (t, x, z) are `whole`. InputError when it is not there or of
-  /// another shape.
+  /// Reads frames from `first` on of a field whose extents by (t, x, z) are `whole`. InputError when it is missing or
+  /// has another shape.
   std::vector<double> read(const std::string& name, const std::array<std::int64_t, 3>& whole, std::int64_t first) const;
-  /// Of a whole(): places first..first+count-1 along z of a field at frame t, by (x, y, z); `extents` by (t, x, y, z).
+  /// For a whole(): reads planes first..first+count-1 along z of a field at frame t, by (x, y, z); `extents` by (t, x,
+  /// y, z).
   std::vector<double> planes(const std::string& name, const std::array<std::int64_t, 4>& extents, std::int64_t t,
                              std::int64_t first, std::int64_t count) const;
-  /// Points that masks hide, as `read` reads them: 1 where hidden; empty when the file has no mask or none of its
-  /// points is hidden.
+  /// Masked points, in the layout of `read`: 1 where hidden; empty when the file has no mask or none of its points is
+  /// hidden.
   std::vector<char> hidden(const std::array<std::int64_t, 3>& whole, std::int64_t first) const;
 
  private:
@@ -50,7 +50,7 @@ class FieldFile {
     int component_axis = -1;
     std::int64_t component = 0;
   };
-  /// A dataset that hides points where it is not 0.
+  /// A dataset that is nonzero at hidden points.
   struct Mask {
     std::string path;
     bool by_trajectory = false, by_frame = false, z_first = false;

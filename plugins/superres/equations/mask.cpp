@@ -22,7 +22,7 @@ std::vector<std::size_t> neighbours(const FieldData& data, std::size_t i, std::s
   return out;
 }
 
-/// One layer further into what is hidden. False when no hidden point has a known neighbour.
+/// Fills one more layer of the hidden points. False when no hidden point has a known neighbour.
 bool fill_layer(FieldData& data, std::size_t first, Hidden& hidden) {
   const Hidden before = hidden;
   bool changed = false;
@@ -43,7 +43,7 @@ bool fill_layer(FieldData& data, std::size_t first, Hidden& hidden) {
   return changed;
 }
 
-/// Number of the nearest place along an axis.
+/// Index of the nearest position along an axis.
 std::size_t nearest(double place, const std::vector<double>& axis, double period) {
   std::size_t best = 0;
   double least = INFINITY;
@@ -58,7 +58,7 @@ std::size_t nearest(double place, const std::vector<double>& axis, double period
   return best;
 }
 
-/// Points whose stencil along x or z holds one of `plane`.
+/// Points whose stencil along x or z contains one of `plane`.
 Hidden reached(const Hidden& plane, const FieldData& data, int axis, int order) {
   const int nx = static_cast<int>(data.nx()), nz = static_cast<int>(data.nz()), n = axis == 1 ? nx : nz;
   const AxisStencil stencil(data.axis[axis], order, axis == 1 ? data.period : 0.0);

@@ -13,9 +13,9 @@
 namespace cambium::superres {
 namespace {
 
-using Plane = std::vector<double>;  ///< one instant, (x, z)
+using Plane = std::vector<double>;  ///< one snapshot, (x, z)
 
-/// Derivative along x or z of one instant.
+/// Derivative along x or z of one snapshot.
 Plane along(const Plane& in, const FieldData& data, int axis, int order) {
   const int nx = static_cast<int>(data.nx()), nz = static_cast<int>(data.nz());
   const AxisStencil stencil(data.axis[axis], order, axis == 1 ? data.period : 0.0);
@@ -55,7 +55,7 @@ Plane derivative(const Derivative& d, const FieldData& data, int t) {
   return out;
 }
 
-/// Share of the volume that a point of an axis stands for.
+/// Trapezoidal quadrature weight of each point of an axis; 1 if uniform.
 std::vector<double> shares(const std::vector<double>& places, bool uniform) {
   const std::size_t n = places.size();
   std::vector<double> out(n, 1.0);
@@ -120,7 +120,7 @@ Verdict verify(const Equation& equation, const FieldData& data) {
   for (const auto& [a, b] : {std::pair{1, 2}, {0, 1}, {0, 2}}) {
     const Equation other = equation.exchanged(a, b);
     if (other.same_as(equation)) continue;
-    if (data.axis[0].size() < 3 && a == 0) continue;  // nothing is known of changes in time
+    if (data.axis[0].size() < 3 && a == 0) continue;  // no information on changes in time
     verdict.exchanges.push_back({a, b, residual_of(other, data)});
   }
   return verdict;

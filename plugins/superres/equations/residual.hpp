@@ -6,16 +6,17 @@
 
 namespace cambium::superres {
 
-/// How well data obey an equation: root mean squares over the volume and the frames that have neighbours in time.
+/// Residual of an equation for given data: root mean squares over the volume and the frames that have neighbours in
+/// time.
 struct Residual {
   double rms = 0.0;      ///< of the sum of all terms
   double largest = 0.0;  ///< of the largest single term
   double relative() const { return largest > 0.0 ? rms / largest : 0.0; }
 };
 
-/// Derivatives are taken by interpolation through seven points on the true coordinates. Walls take part, points
-/// whose derivatives look under a mask do not. InputError when no point is left, and when
-/// the equation asks for a derivative in time and there are fewer than three frames.
+/// Derivatives are taken by interpolation through seven points on the physical coordinates. Walls are included, points
+/// whose stencils contain masked points are not. InputError when no point is left, and when the equation has a
+/// derivative in time and there are fewer than three frames.
 Residual residual_of(const Equation& equation, const FieldData& data);
 
 /// Result of exchanging two axes.
@@ -24,16 +25,16 @@ struct Exchange {
   Residual residual;
 };
 
-/// An equation against data: as it stands, and with its axes exchanged.
+/// Evaluation of an equation on data: as given, and with its axes exchanged.
 struct Verdict {
   Residual residual;
   std::vector<Exchange> exchanges;  ///< only those that change the equation
-  /// The exchange that the data obey at least ten times better, or null.
+  /// Exchange with an at least ten times smaller residual, or null.
   const Exchange* better() const;
 };
 Verdict verify(const Equation& equation, const FieldData& data);
 
-/// "" when the residual is at most `tolerance`, else why the equation is refused, with the numbers that show it.
+/// "" when the residual is at most `tolerance`, otherwise the reason why the equation is refused, with the values.
 std::string refusal(const Verdict& verdict, double tolerance, int number);
 
 }  // namespace cambium::superres

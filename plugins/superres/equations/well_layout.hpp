@@ -7,8 +7,8 @@
 namespace cambium::superres {
 
 /// False for a file that is not in the layout of The Well (Ohana et al. 2024). For one that is: InputError unless it
-/// holds a layer in two dimensions on a cartesian grid, its boundary conditions, where they are given, being periodic
-/// along x and walls along y.
+/// holds a two-dimensional layer on a cartesian grid whose boundary conditions, if given, are periodic along x and
+/// walls along y.
 bool require_layer(const std::string& path);
 
 /// b of The Well (1 below, 0 above) over that of rayleigh_benard (1/2 below, -1/2 above).

@@ -15,8 +15,7 @@
 namespace cambium::superres {
 namespace {
 
-/// A place within a window along one axis: its number among the places, its coordinate as the window counts, its
-/// weight.
+/// A position within a window along one axis: its index among the positions, its coordinate in the window, its weight.
 struct Hit {
   std::size_t place;
   double coordinate, weight;
@@ -28,7 +27,7 @@ double rise(double s) {
   return s * s * s * (10.0 - 15.0 * s + 6.0 * s * s);
 }
 
-/// Between which places along z a network answers.
+/// Range along z in which a network gives outputs.
 std::array<double, 2> reach_of(const train::LoadedModel& model, const FieldData& coarse) {
   std::array<double, 2> out{coarse.axis[2].front(), coarse.axis[2].back()};
   const auto* const network = dynamic_cast<const KnowsPlates*>(model.network.get());
@@ -37,7 +36,7 @@ std::array<double, 2> reach_of(const train::LoadedModel& model, const FieldData&
   return out;
 }
 
-/// The outermost windows along z reach to the ends of `reach`.
+/// The outermost windows along z extend to the ends of `reach`.
 std::vector<Hit> hits(const Windows& windows, int axis, int start, const std::vector<double>& places,
                       const std::array<double, 2>& reach) {
   const auto nodes = windows.nodes(axis, start);
@@ -54,7 +53,7 @@ std::vector<Hit> hits(const Windows& windows, int axis, int start, const std::ve
       const double x = places[k] + shift, s = (x - low) / (high - low);
       if (x < low - slack || x > high + slack) continue;
       const double weight =
-          std::max(1e-9, (first ? 1.0 : rise(s)) * (last ? 1.0 : rise(1.0 - s)));  // where windows only touch
+          std::max(1e-9, (first ? 1.0 : rise(s)) * (last ? 1.0 : rise(1.0 - s)));  // if windows only touch
       if (out.empty() || out.back().place != k) out.push_back({k, std::clamp(x, low, high), weight});
     }
   return out;

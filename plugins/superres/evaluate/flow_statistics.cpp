@@ -28,7 +28,7 @@ Plane derivative(const double* in, const FieldData& data, int axis, const AxisSt
   return out;
 }
 
-/// Heights of layers between the midpoints of z, as shares of the whole.
+/// Heights of layers between the midpoints of z, as fractions of the total.
 std::vector<double> layers(const std::vector<double>& z) {
   std::vector<double> out;
   double sum = 0.0;
@@ -49,8 +49,8 @@ double longest_wave(const FieldData& data) {
   return 2.0 * (x.back() - x.front()) * static_cast<double>(x.size()) / static_cast<double>(x.size() - 1);
 }
 
-/// sum over modes of |u_k|^2 + |w_k|^2, averaged over the height; what a mask hides is at rest. Between walls, where
-/// both vanish, of each row and its mirror image of the opposite sign.
+/// sum over modes of |u_k|^2 + |w_k|^2, averaged over the height; masked points are at rest. Between walls, where both
+/// vanish, of each row and its mirror image of opposite sign.
 std::vector<double> spectrum_of(const FieldData& data, std::size_t t, int u, int w, const std::vector<double>& share) {
   const auto nx = static_cast<int>(data.nx()), nz = static_cast<int>(data.nz());
   const bool mirrored = data.period == 0.0;
@@ -81,7 +81,7 @@ std::vector<double> spectrum_of(const FieldData& data, std::size_t t, int u, int
   return out;
 }
 
-/// Mean and variance of what is seen along one side of the domain, of all frames.
+/// Mean and variance of unmasked points along one side of the domain, over all frames.
 struct Side {
   double count = 0.0, mean = 0.0, variance = 0.0;
 };

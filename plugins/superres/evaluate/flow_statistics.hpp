@@ -6,7 +6,7 @@
 
 namespace cambium::superres {
 
-/// The nine statistics of a two-dimensional flow at one instant, with gradients on the true coordinates
+/// Nine instantaneous statistics of a two-dimensional flow, with gradients on the physical coordinates
 /// (equations/stencil.hpp) and means over the volume. u^2 stands for u_rms^2 = (<u^2> + <w^2>)/2.
 ///   kinetic energy E = <u^2 + w^2>/2; u_rms; dissipation eps = 2 nu <S_ij S_ij>; Taylor length sqrt(8 nu u^2 / eps),
 ///   the two-dimensional isotropic relation; Re_lambda = u_rms lambda / nu; Kolmogorov time sqrt(nu/eps) and length
@@ -23,18 +23,18 @@ struct FlowStatistics {
   std::vector<double> spectrum;  ///< of u and w along x, mode by mode from 1
 };
 
-/// Between which sides of the domain heat is carried: those along which buoyancy is most even, since a plate that is
-/// held at one temperature is, and one that lets no heat pass is not. Where x is periodic they are the plates.
+/// Pair of sides between which heat is carried: those along which buoyancy is most uniform, since a plate held at one
+/// temperature is, and an adiabatic one is not. If x is periodic they are the plates.
 struct HeatPath {
   bool along_x = false;
-  double sign = 1.0;  ///< -1 where, along x, the right side is the warm one
+  double sign = 1.0;  ///< -1 if, along x, the right side is the warm one
 };
-/// `b`: position among the data's fields.
+/// `b`: index among the data's fields.
 HeatPath heat_path(const FieldData& data, int b);
 
-/// Per frame; `fields` are the positions of b, u and w among the data's fields. x must be equally spaced. Between walls
-/// spectra are those of a row and its mirror image of the opposite sign, since velocities vanish there, and wavelengths
-/// are up to twice the width.
+/// Per frame; `fields` are the indices of b, u and w among the data's fields. x must be equally spaced. Between walls
+/// spectra are those of a row and its mirror image of opposite sign, since velocities vanish there, and wavelengths are
+/// up to twice the width.
 std::vector<FlowStatistics> flow_statistics(const FieldData& data, double viscosity, const std::array<int, 3>& fields);
 
 }  // namespace cambium::superres

@@ -15,7 +15,7 @@
 namespace cambium::superres {
 namespace {
 
-/// All frames; unlike read_fields() it takes values that are not finite, as unstable forecasts have them.
+/// Reads all frames; unlike read_fields() it accepts non-finite values, as in unstable forecasts.
 FieldData read_forecast(const std::string& path, double period) {
   const FieldFile file(path);
   FieldData out;
@@ -35,7 +35,7 @@ bool same_places(const std::vector<double>& a, const std::vector<double>& b) {
          });
 }
 
-/// Spacing of the outer points along one axis: how far a point may lie beyond those of another grid.
+/// Spacing of the outer points along one axis: tolerance for points beyond those of another grid.
 double outer_spacing(const std::vector<double>& places) {
   const std::size_t n = places.size();
   return n < 2 ? 0.0 : std::max(places[1] - places[0], places[n - 1] - places[n - 2]);

@@ -35,7 +35,7 @@ class MeanFrame : public Persistence {
   }
 };
 
-/// Every `ratio`-th face of the cells around the places.
+/// Grid with every `ratio`-th face of the cells around the positions.
 Grid coarsened_grid(Grid grid, int ratio) {
   std::vector<double> face;
   for (std::size_t k = 0; k < grid.face.size(); k += static_cast<std::size_t>(ratio)) face.push_back(grid.face[k]);
@@ -45,7 +45,7 @@ Grid coarsened_grid(Grid grid, int ratio) {
   return grid;
 }
 
-/// Every cell cut into `parts` x `parts`.
+/// Every cell divided into `parts` x `parts`.
 Grid refined_grid(Grid grid, int parts) {
   std::vector<double> face;
   for (std::size_t k = 0; k + 1 < grid.face.size(); ++k)

@@ -9,39 +9,39 @@
 
 namespace cambium::superres {
 
-/// What tells the next frames of a flow from some that are seen.
+/// Predicts the next frames of a flow from given ones.
 class Forecaster {
  public:
   virtual ~Forecaster() = default;
-  /// The frames that are seen; forecasts begin behind the last.
+  /// Sets the given frames; forecasts begin after the last.
   virtual void start(const FieldData& seen) = 0;
-  /// The next frame, at `time`, on the grid of those that were seen.
+  /// The next frame, at `time`, on the grid of the given ones.
   virtual FieldData next(double time) = 0;
 };
 
-/// The last frame again.
+/// Repeats the last frame.
 std::unique_ptr<Forecaster> persistence_forecaster();
-/// The mean of each field of the last frame, everywhere.
+/// Mean of each field of the last frame, everywhere.
 std::unique_ptr<Forecaster> mean_forecaster();
 
-/// How the solver takes a file's fields: those of The Well have b = 1 below and 0 above.
+/// Mapping of a file's fields to the solver: those of The Well have b = 1 below and 0 above.
 struct SolvedLayer {
   Convected flow;
-  double b_shift = 0.0;  ///< b of the file over that of rayleigh_benard
+  double b_shift = 0.0;  ///< b of the file minus that of rayleigh_benard
   int ratio = 1;         ///< points of the data per cell of the solver, along x and z
   int finer = 1;         ///< cells of the solver per point of the data, whose fields are then means over these cells
 };
-/// The solver of rayleigh_benard or cavity from the last frame. InputError naming `coarse` where `ratio` does not
+/// The solver of rayleigh_benard or cavity, started from the last frame. InputError naming `coarse` if `ratio` does not
 /// divide the grid.
 std::unique_ptr<Forecaster> solver_forecaster(const SolvedLayer& layer, std::string name);
 
-/// The solver on the grid of the data with a network's increments after each frame. InputError where the network was
+/// The solver on the grid of the data with a network's increments after each frame. InputError if the network was
 /// trained for another grid or interval.
 std::unique_ptr<Forecaster> corrected_forecaster(const SolvedLayer& layer, std::string name,
                                                  NetworkCorrection& correction, const FieldData& truth);
 
-/// A trained network, fed with its own forecasts. `history`: of the stage. InputError where the model does not
-/// forecast, or reads another number of frames or another grid.
+/// A trained network in autoregressive rollout. `history`: of the stage. InputError if the model does not forecast, or
+/// takes another number of frames or another grid.
 std::unique_ptr<Forecaster> network_forecaster(train::LoadedModel& model, const std::string& file,
                                                const FieldData& truth, int history);
 

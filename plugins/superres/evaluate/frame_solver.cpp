@@ -15,16 +15,16 @@ namespace cambium::superres {
 namespace {
 
 constexpr double courant = 1.0;
-constexpr double shortest_step = 1e-7;  ///< no velocity of a free fall asks for less
+constexpr double shortest_step = 1e-7;  ///< no free-fall velocity requires less
 
-/// Faces around centres that fill the height, or none.
+/// Faces around centres that fill the height; empty if there are none.
 std::vector<double> faces_around(const std::vector<double>& centres) {
   std::vector<double> face{0.0};
   for (double z : centres) {
     face.push_back(2.0 * z - face.back());
     if (face.back() <= z) return {};
   }
-  if (std::fabs(face.back() - 1.0) > 1e-4) return {};  // of coordinates in single precision
+  if (std::fabs(face.back() - 1.0) > 1e-4) return {};  // rounding of coordinates in single precision
   face.back() = 1.0;
   return face;
 }

@@ -8,7 +8,7 @@
 
 namespace cambium::superres {
 
-/// Requirements of a stage on the file of fields that its key `data` names, as read_fields() has it.
+/// Requirements of a stage on the file of fields named by its key `data`, as for read_fields().
 struct FieldsNeeded {
   std::string file;
   std::vector<std::string> names;
@@ -16,8 +16,8 @@ struct FieldsNeeded {
   std::optional<bool> periodic;
 };
 
-/// For `cambium check`: the fields, read, where no earlier stage has to write them first and they are not too large.
-/// The stage that will write them must be one that writes fields.
+/// For `cambium check`: the fields, read unless an earlier stage has yet to write them or they are too large. A stage
+/// that writes them must be one that writes fields.
 std::optional<FieldData> look_at_fields(const FieldsNeeded& needed, Check& check);
 
 }  // namespace cambium::superres

@@ -42,7 +42,7 @@ FieldData nudged(const FieldData& coarse, const std::array<std::vector<double>, 
   FieldData out = coarse;
   out.axis = places;
   for (auto& values : out.values) values.clear();
-  std::size_t next = 1;  // coarse frame
+  std::size_t next = 1;  // next coarse frame
   for (double time : places[0]) {
     for (; next < coarse.axis[0].size() && coarse.axis[0][next] <= time + 1e-9 * FrameSolver::longest_step; ++next) {
       solver.advance(coarse.axis[0][next]);

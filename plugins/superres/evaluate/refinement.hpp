@@ -10,10 +10,10 @@
 
 namespace cambium::superres {
 
-/// Fields that obey the equations of the data better than the trained network's first answer: in each window the latent
-/// vectors, beginning with those that the encoder finds, and a copy of the decoder's weights descend along the gradient
-/// of these equations' mean square residual at points that are drawn anew in each step, held to the coarse samples. No
-/// finer data are needed, and the network itself stays as it was trained.
+/// Test-time refinement of a trained network's output towards the equations of the data: in each window the latent
+/// vectors, starting from those of the encoder, and a copy of the decoder's weights are optimised by gradient descent
+/// on the mean square residual of these equations at points resampled in each step, constrained to the coarse samples.
+/// No finer data are needed, and the network itself is not changed.
 struct Refinement {
   std::vector<std::string> models;  ///< of the stage, by name
   std::int64_t steps = 300, points = 1024;
@@ -21,20 +21,20 @@ struct Refinement {
   static void describe(deck::Describe<Refinement>& d);
 };
 
-/// A network that can.
+/// A network that supports refinement.
 class Refinable {
  public:
   virtual ~Refinable() = default;
-  /// For all answers from here on, along these equations in p, b, u, w: those of the data, which need not be those that
-  /// the network was trained with. Null: as trained.
+  /// Sets the refinement of all following outputs, for these equations in p, b, u, w: those of the data, which may
+  /// differ from those of the training. Null: as trained.
   virtual void refine(const Refinement* how, const std::vector<Equation>& equations = {}) = 0;
 };
 
-/// A network that knows the fields on two plates, and so answers between its outermost samples and these.
+/// A network that knows the fields on two plates, and thus can extrapolate from its outermost samples to these.
 class KnowsPlates {
  public:
   virtual ~KnowsPlates() = default;
-  /// Heights of the plates; empty where the model was not given any.
+  /// Heights of the plates; empty if the model was trained without any.
   virtual std::optional<std::array<double, 2>> plates() const = 0;
 };
 

@@ -6,14 +6,14 @@
 
 namespace cambium::superres {
 
-/// How far a prediction over time is from the truth.
+/// Error of a prediction over time.
 struct Score {
   double nmae = 0.0;  ///< mean over frames of |prediction - truth|, over the mean of |truth|
   double r2 = 0.0;    ///< 1 - sum (prediction - truth)^2 / sum (truth - its mean)^2
 };
 Score score_of(const std::vector<double>& truth, const std::vector<double>& prediction);
 
-/// A reconstruction judged by what it should keep.
+/// Evaluation of a reconstruction by the physics it should preserve.
 struct Scores {
   std::vector<double> relative_l2;  ///< per field: |prediction - truth| / |truth|, sums over all points and frames
   std::array<Score, 9> statistics;
@@ -23,7 +23,7 @@ struct Scores {
   std::vector<double> residual;  ///< of each equation: root mean square, by differences on the fine grid
   double spectrum = 0.0;         ///< root mean square of log10 of the ratio of mean spectra, over all modes
   double seconds = 0.0;          ///< that the reconstruction took
-  HeatPath heat;                 ///< of the truth: whose flux the Nusselt numbers are of
+  HeatPath heat;                 ///< of the truth: path of the flux in the Nusselt numbers
 };
 /// Without residuals and seconds.
 Scores scores_of(const FieldData& truth, const FieldData& prediction, double viscosity, double peclet,

@@ -11,7 +11,7 @@ double mean_of(std::span<const double> values) {
 }
 
 double vrmse(std::span<const double> forecast, std::span<const double> truth) {
-  constexpr double least = 1e-7;  // of the variance, as the set's own metric has it
+  constexpr double least = 1e-7;  // of the variance, as in the data set's own metric
   const double mean = mean_of(truth), n = static_cast<double>(truth.size());
   double errors = 0.0, squares = 0.0;
   for (std::size_t k = 0; k < truth.size(); ++k) {

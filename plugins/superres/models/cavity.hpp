@@ -4,7 +4,7 @@
 
 namespace cambium::superres {
 
-/// The square of the physics `cavity` as a model of forecasts.
+/// The square of the physics `cavity` as a forecast model.
 struct CavityForecastSetup {
   struct Params : ForecastKeys {
     static void describe(deck::Describe<Params>& d) { describe_forecast(d); }

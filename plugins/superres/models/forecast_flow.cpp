@@ -17,7 +17,7 @@ namespace cambium::superres {
 namespace {
 
 constexpr std::array<int, 4> order{field_u, field_w, field_b, field_p};  ///< of a state
-constexpr double shortest_forecast_step = 1e-7;                          ///< no velocity of a free fall asks for less
+constexpr double shortest_forecast_step = 1e-7;                          ///< no free-fall velocity requires less
 
 StateSpace space_of(const Grid& g) {
   StateSpace out;

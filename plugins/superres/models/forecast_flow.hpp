@@ -9,12 +9,12 @@
 
 namespace cambium::superres {
 
-/// Keys that convection has as a model of forecasts.
+/// Keys of convection as a forecast model.
 struct ForecastKeys {
   double rayleigh = 0.0, prandtl = 1.0;
   std::array<int, 2> cells{};
   double stretching = 0.0, courant = 1.0, max_timestep = 0.05, noise = 0.1;
-  /// The same for the setups of the physics, which end when they are told.
+  /// The same keys in the type of a physics, without those of its end.
   template <class P>
   P as() const {
     P out;
@@ -54,7 +54,7 @@ class ForecastFlow {
   const StateSpace& space() const { return space_; }
   std::vector<double> first_state(std::uint64_t seed);
   void advance(std::span<double> state, double from, double to);
-  /// div u = 0.
+  /// Projects a state to div u = 0.
   void project(std::span<double> state);
   FieldRecord read(const std::string& path) const;
   double seconds_per_time() const;
@@ -66,7 +66,7 @@ class ForecastFlow {
 
   ForecastKeys keys_;
   Comm comm_;
-  Stepper stepper_;  ///< a workspace: nothing in it outlasts a call
+  Stepper stepper_;  ///< workspace: no state is kept between calls
   StateSpace space_;
 };
 

@@ -4,7 +4,7 @@
 
 namespace cambium::superres {
 
-/// The layer of the physics `rayleigh_benard` as a model of forecasts.
+/// The layer of the physics `rayleigh_benard` as a forecast model.
 struct PlatesForecast {
   struct Params : ForecastKeys {
     double width = 2.0;

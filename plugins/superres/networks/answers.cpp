@@ -19,7 +19,7 @@ void with_real(const torch::Tensor& x, Call&& call) {
     call(float{});
 }
 
-/// Sums of numbers, or of squares of what they are off from `mean`, in lanes that a compiler keeps side by side.
+/// Sum of values, or of squared deviations from `mean`, in independent lanes that vectorise.
 template <bool squares, class T>
 double summed(const T* x, std::int64_t n, T mean) {
   constexpr std::int64_t lanes = 32, stretch = 1024;
@@ -46,7 +46,7 @@ void shift(T* x, const T* beside, std::int64_t n, T mean, T factor, T constant) 
   for (std::int64_t k = 0; k < n; ++k) {
     T y = (x[k] - mean) * factor + constant;
     if (beside) y += beside[k];
-    x[k] = cut && y < T(0) ? T(0) : y;  // what is no number stays so
+    x[k] = cut && y < T(0) ? T(0) : y;  // NaN is preserved
   }
 }
 
@@ -71,7 +71,7 @@ void norm_in_place(torch::Tensor& x, const torch::nn::GroupNormImpl& norm, bool 
   }
 }
 
-/// The coarse place of every fine one along an axis, as Torch's nearest has it.
+/// Coarse index of every fine one along an axis, as in Torch's nearest mode.
 std::vector<std::int64_t> nearest_places(std::int64_t coarse, std::int64_t fine) {
   std::vector<std::int64_t> out;
   const float scale = static_cast<float>(coarse) / static_cast<float>(fine);

@@ -5,19 +5,19 @@
 
 #include "plugins/superres/decoder/latent_cells.hpp"
 
-// Layers between the convolutions of the U-Net. Where nobody asks for gradients each function is one pass over its
-// numbers, in place where it can be; else, and for tensors that do not lie plainly in memory, Torch's own operators.
-// The numbers are those of these operators up to rounding.
+// Layers between the convolutions of the U-Net. Without gradients each function is one pass over its values, in place
+// if possible; otherwise, and for non-contiguous tensors, Torch's own operators are used. Results equal those of these
+// operators up to rounding.
 namespace cambium::superres {
 
-/// True if the short passes are taken: no gradient is kept, float or double, one number behind the other.
+/// True if the fast passes are used: no gradient is recorded, float or double, contiguous memory.
 bool answers_only(const torch::Tensor& x);
 
-/// The group normalisation of x (batch, channels, t, x, z), plus `beside` where given, without what is below 0 where
-/// `cut`. x is given up.
+/// Group normalisation of x (batch, channels, t, x, z), plus `beside` if given, followed by ReLU if `cut`. x is
+/// consumed.
 torch::Tensor normed(torch::Tensor x, torch::nn::GroupNorm& norm, bool cut, const torch::Tensor& beside = {});
 
-/// The nearest numbers on a finer grid (t, x, z), and the largest of two along each axis that is halved.
+/// Nearest-neighbour upsampling to a finer grid (t, x, z), and max pooling by two along each halved axis.
 torch::Tensor enlarged(const torch::Tensor& x, const std::array<std::int64_t, 3>& size);
 torch::Tensor pooled(const torch::Tensor& x, const std::array<std::int64_t, 3>& from,
                      const std::array<std::int64_t, 3>& to);

@@ -8,9 +8,9 @@
 
 namespace cambium::superres {
 
-/// The continuous decoder as an operation of Torch: jets (streams, points, outputs), differentiable by the latent
-/// vectors (nodes, latent) and by the weights and biases, in turn, layer by layer. All tensors are of type T. `plain`,
-/// where defined, is (streams, 8 points, outputs): see Decoder::forward().
+/// The continuous decoder as a Torch operation: jets (streams, points, outputs), differentiable with respect to the
+/// latent vectors (nodes, latent) and to weights and biases, alternating, layer by layer. All tensors are of type T.
+/// `plain`, if defined, is (streams, 8 points, outputs): see Decoder::forward().
 template <class T>
 class Decode {
  public:

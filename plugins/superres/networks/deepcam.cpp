@@ -102,7 +102,7 @@ void Deepcam::fit_statistics(train::Dataset& training, Context&) {
     const double variance = square[f] / n - mean_[f] * mean_[f];
     deviation_.push_back(variance > 0.0 ? std::sqrt(variance) : 1.0);
   }
-  for (const double c : count) {  // a class that the data lack counts as one point
+  for (const double c : count) {  // a class missing from the data counts as one point
     shares_.push_back(std::max(c, 1.0) / (n * static_cast<double>(nx_ * nz_)));
     class_weights_.push_back(std::pow(shares_.back(), params_.class_power));
   }
@@ -131,7 +131,7 @@ void Deepcam::initial(const train::ParameterInfo& info, std::int64_t index, cons
   }
 }
 
-/// (batch, inputs, nx, nz), of mean 0 and deviation 1 in the training data.
+/// (batch, inputs, nx, nz), with mean 0 and standard deviation 1 over the training data.
 Tensor Deepcam::images(const train::TorchBatch& batch) const {
   std::vector<Tensor> out;
   for (std::size_t f = 0; f < params_.inputs.size(); ++f)
@@ -148,7 +148,7 @@ void Deepcam::mirror(Tensor& images, Tensor& classes, const train::TorchBatch& b
     for (std::size_t f = 0; f < params_.inputs.size(); ++f) {
       const auto& name = params_.inputs[f];
       const bool odd = (m.x && name == "u") != (m.z && (name == "b" || name == "w"));
-      // The mean of an odd field changes its sign with the field.
+      // Negating an odd field also negates its mean.
       if (odd) x.select(0, static_cast<std::int64_t>(f)).neg_().sub_(2.0 * mean_[f] / deviation_[f]);
     }
     if (m.x) {

@@ -6,10 +6,10 @@
 
 namespace cambium::superres {
 
-/// Classes of the points of an image, after DeepCAM (T. Kurth et al., SC18; MLPerf HPC): a segmentation network whose
-/// loss is the cross entropy of each point, weighted by a power of the share of its class. Judged by intersection over
-/// union: for each image the mean over the classes, background among them. In training images are moved along a
-/// periodic x, mirrored, and turned upside down together with warm and cold (`mirror`).
+/// Semantic segmentation of images, after DeepCAM (T. Kurth et al., SC18; MLPerf HPC): a network trained with the
+/// pointwise cross entropy, weighted by a power of the fraction of each class. Metric: intersection over union, for
+/// each image the mean over the classes including background. Data augmentation: images are shifted along a periodic x,
+/// mirrored, and turned upside down with warm and cold exchanged (`mirror`).
 class Deepcam : public train::TorchNetwork, public train::ReadsFields {
  public:
   enum class Topology : std::uint8_t { encoder_decoder, deeplabv3plus };
@@ -49,7 +49,7 @@ class Deepcam : public train::TorchNetwork, public train::ReadsFields {
   std::vector<Term> loss(const train::TorchBatch& batch) override;
   std::vector<Term> measure(const train::TorchBatch& batch) override;
   std::vector<torch::Tensor> predict(const train::TorchBatch& batch) override;
-  /// The last layer begins with the shares of the classes, so that no steps go by until they are learned.
+  /// The bias of the last layer is initialised with the class fractions, so that no steps are spent on learning them.
   void initial(const train::ParameterInfo& info, std::int64_t index, const TensorRef& weights,
                std::uint64_t seed) const override;
   torch::Tensor images(const train::TorchBatch& batch) const;

@@ -6,8 +6,8 @@
 
 namespace cambium::superres {
 
-/// Common part of the networks of this plugin: they read windows of coarse samples (samples/window.hpp) and answer with
-/// fields at points. Fields are scaled to mean 0 and deviation 1 inside.
+/// Base class of this plugin's networks: they read windows of coarse samples (samples/window.hpp) and predict fields at
+/// points. Internally fields are scaled to mean 0 and standard deviation 1.
 class FlowNetwork : public train::TorchNetwork, public train::GivesLoss {
  public:
   enum class Loss { l1, l2 };
@@ -16,7 +16,7 @@ class FlowNetwork : public train::TorchNetwork, public train::GivesLoss {
   std::vector<Citation> citations() const override;
   std::string state() const override;
   void restore(const std::string& state) override;
-  /// What measure() kept.
+  /// Loss stored by measure().
   void add_loss(std::span<const train::SamplePtr>, std::span<const TensorRef>,
                 std::span<train::TermSum> terms) override {
     train::add_terms(evaluated_, terms);
@@ -37,16 +37,16 @@ class FlowNetwork : public train::TorchNetwork, public train::GivesLoss {
   LatentCells cells(const train::TorchBatch& batch, std::int64_t sample) const;
   /// Sum over the batch of each sample's mean loss of scaled values, and the number of samples.
   Term data_term(const torch::Tensor& scaled, const train::TorchBatch& batch) const;
-  /// The squares of `scaled` minus the truth, summed, and their number.
+  /// Sum of squares of `scaled` minus the truth, and the number of values.
   Term square_term(const torch::Tensor& scaled, const train::TorchBatch& batch) const;
-  /// For measure(): the terms of the loss, without noise and forecasts before.
+  /// For measure(): stores the terms of the loss, without noise and preceding forecasts.
   void keep_loss(const std::vector<Term>& loss);
   Loss loss_of() const { return loss_; }
   torch::Tensor size_of(const torch::Tensor& x) const { return loss_ == Loss::l1 ? x.abs() : x.square(); }
 
-  /// One number for each field, so that it meets values(): float64.
+  /// One value for each field, broadcastable to values(): float64.
   torch::Tensor per_field(const std::vector<double>& values) const;
-  /// Whether the data set may be `snapshots`: values() then are (batch, fields, x, z), the next frame.
+  /// True if the data set may be `snapshots`: values() then are (batch, fields, x, z), the next frame.
   virtual bool can_forecast() const { return false; }
 
   FlowScaling scaling_;

@@ -62,7 +62,7 @@ void FlowScaling::fit(train::Dataset& training) {
   if (forecasts) fit_change(samples);
 }
 
-/// From the last frame of each window to the first that follows.
+/// Changes from the last frame of each window to the first that follows.
 void FlowScaling::fit_change(const std::vector<train::SamplePtr>& samples) {
   const std::size_t fields = flow_fields.size(), nodes = static_cast<std::size_t>(grid[1] * grid[2]);
   std::vector<double> squares(fields, 0.0);

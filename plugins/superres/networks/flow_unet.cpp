@@ -55,7 +55,7 @@ std::shared_ptr<torch::nn::Module> FlowUnet::build() {
   return unet_;
 }
 
-/// Beside an interpolation the network begins with nothing to say: both summands of its last block's answer are 0.
+/// With interpolation the network's initial output is zero: both summands of its last block's output are 0.
 void FlowUnet::initial(const train::ParameterInfo& info, std::int64_t index, const TensorRef& weights,
                        std::uint64_t seed) const {
   const std::string last = unet_->last_block() + ".";
@@ -80,7 +80,7 @@ torch::Tensor FlowUnet::values(const train::TorchBatch& batch) {
   return torch::cat(out);
 }
 
-/// Scaled frames (batch, fields, t, x, z) to the next one.
+/// Maps scaled frames (batch, fields, t, x, z) to the next one.
 torch::Tensor FlowUnet::forecast(const torch::Tensor& frames, bool tell) {
   const auto enter_block = [this](int block) { enter(block); };
   const auto y = unet_->forward(frames, tell ? std::function<void(int)>(enter_block) : nullptr).to(real());
@@ -96,7 +96,7 @@ std::vector<train::TorchNetwork::Term> FlowUnet::loss(const train::TorchBatch& b
   return out;
 }
 
-/// With noise, and as many own forecasts further on as were drawn for each sample.
+/// Frames with noise, advanced by the number of own forecasts drawn for each sample.
 torch::Tensor FlowUnet::training_frames(const train::TorchBatch& batch) {
   const torch::NoGradGuard guard;
   auto frames = coarse(batch).to(torch::kFloat64).contiguous();

@@ -6,9 +6,9 @@
 
 namespace cambium::superres {
 
-/// The baseline without equations: the same U-Net, followed by blocks that refine its grid to `ratio` times as many
-/// cells, whose nodes hold the fields; between nodes they are interpolated linearly. Of `snapshots` it forecasts the
-/// next frame, on the grid of the data.
+/// Baseline without equations: the same U-Net, followed by blocks that refine its grid to `ratio` times as many cells,
+/// whose nodes hold the fields; between nodes they are interpolated linearly. For `snapshots` it forecasts the next
+/// frame, on the grid of the data.
 class FlowUnet : public FlowNetwork, public train::HasFactors {
  public:
   struct Params : RolloutKeys {
@@ -18,7 +18,7 @@ class FlowUnet : public FlowNetwork, public train::HasFactors {
     bool interpolate = true;
     Loss loss = Loss::l1;
     Precision precision = Precision::float32;
-    std::vector<std::int64_t> ranks;  ///< of the layers of each block, 0: whole; empty: all are
+    std::vector<std::int64_t> ranks;  ///< factor ranks of the layers of each block, 0: full; empty: all are full
     static void describe(deck::Describe<Params>& d);
   };
   FlowUnet(const Params& params, Context&) : FlowNetwork(params.precision, params.loss), params_(params) {}

@@ -7,8 +7,8 @@
 namespace cambium::superres {
 
 /// Fourier neural operator in two dimensions (Li et al. 2021, arXiv:2010.08895) as a network from plane to plane. With
-/// a `kernel` of more than one point its layers have a local filter beside the modes (Liu-Schiaffini et al. 2024,
-/// arXiv:2402.16845).
+/// a `kernel` of more than one point its layers have a local filter in addition to the modes (Liu-Schiaffini et al.
+/// 2024, arXiv:2402.16845).
 class FourierOperator : public PlaneNetwork {
  public:
   struct Params : PlaneKeys {

@@ -32,7 +32,7 @@ std::shared_ptr<torch::nn::Module> MeshfreeFlowNet::build() {
   return whole;
 }
 
-/// A product of the decoder is two of its layers.
+/// A factorised layer of the decoder consists of two of its layers.
 std::vector<train::FactorLayer> MeshfreeFlowNet::factor_layers() const {
   auto out = module_layers();
   int at = 0, next = static_cast<int>(std::ssize(parameters())) - 2 * shape_.layers();
@@ -60,7 +60,7 @@ std::vector<std::string> MeshfreeFlowNet::segments() const {
   return out;
 }
 
-/// Beside an interpolation the decoder begins with little to say.
+/// With interpolation the decoder starts with small outputs.
 void MeshfreeFlowNet::initial(const train::ParameterInfo& info, std::int64_t index, const TensorRef& weights,
                               std::uint64_t seed) const {
   if (info.name != "decoder." + std::to_string(shape_.layers() - 1) + ".weight")

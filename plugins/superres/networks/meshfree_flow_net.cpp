@@ -111,7 +111,7 @@ std::vector<train::TermInfo> MeshfreeFlowNet::metrics() const {
   return out;
 }
 
-/// u = d psi/dz and w = -d psi/dx ask for one derivative more.
+/// u = d psi/dz and w = -d psi/dx require derivatives of one order more.
 JetBasis MeshfreeFlowNet::decoder_basis(const JetBasis& fields) const {
   if (!params_.divergence_free) return fields;
   std::vector<MultiIndex> all;
@@ -149,7 +149,7 @@ std::vector<Taylor> MeshfreeFlowNet::expansions(const LatentCells& cells, const 
   return out;
 }
 
-/// Outputs of the decoder at the nodes, if the coarse samples are all there is.
+/// Decoder outputs at the nodes that reproduce the coarse samples.
 std::vector<std::vector<double>> MeshfreeFlowNet::node_values(const LatentCells& cells,
                                                               const torch::Tensor& coarse) const {
   auto out = scaled_samples(cells, coarse);
@@ -176,7 +176,7 @@ torch::Tensor MeshfreeFlowNet::carried(const TorchBatch& batch, const torch::Ten
       .reshape({-1, shape_.outputs});
 }
 
-/// A field at the nodes that goes straight from one plate's value to the other's.
+/// A field at the nodes that is linear in z between the values of the two plates.
 static std::vector<double> between(const LatentCells& cells, const Plates& plates, const std::array<double, 2>& ends) {
   std::vector<double> out;
   for (std::int64_t n = 0; n < cells.size(); ++n) {
@@ -221,7 +221,8 @@ torch::Tensor MeshfreeFlowNet::decoded(const Asked& asked, const JetBasis& field
   return params_.plates ? kept_on_plates(jets, asked, basis) : jets;
 }
 
-/// Output of the decoder, made to vanish on the plates, and the interpolation through samples and plates.
+/// Decoder output multiplied by a function that vanishes on the plates, plus the interpolation through samples and
+/// plates.
 torch::Tensor MeshfreeFlowNet::kept_on_plates(const torch::Tensor& jets, const Asked& asked,
                                               const JetBasis& basis) const {
   const auto& [batch, samples, latents, points, weights] = asked;

@@ -13,9 +13,9 @@
 
 namespace cambium::superres {
 
-/// A continuous field over (t, x, z), decoded from latent vectors that a U-Net finds on the coarse grid, and held to
-/// the data and to equations written as text (Jiang et al. 2020, "MeshfreeFlowNet"). Derivatives are those of the
-/// decoder itself, by jets on the true coordinates.
+/// A continuous field over (t, x, z), decoded from latent vectors that a U-Net computes on the coarse grid, and trained
+/// on the data and on equations written as text (Jiang et al. 2020, "MeshfreeFlowNet"). Derivatives are those of the
+/// decoder itself, by jets on the physical coordinates.
 class MeshfreeFlowNet : public FlowNetwork, public Refinable, public KnowsPlates, public train::HasFactors {
  public:
   struct Params {
@@ -32,7 +32,7 @@ class MeshfreeFlowNet : public FlowNetwork, public Refinable, public KnowsPlates
     std::int64_t ramp = 0;
     Loss loss = Loss::l1;
     Precision precision = Precision::float32;
-    std::vector<std::int64_t> ranks;  ///< of the encoder's layers and the decoder's, 0: whole; empty: all are
+    std::vector<std::int64_t> ranks;  ///< factor ranks of encoder and decoder layers, 0: full; empty: all are full
     static void describe(deck::Describe<Params>& d);
   };
   /// Parses the equations; InputError points at the column.
@@ -53,11 +53,11 @@ class MeshfreeFlowNet : public FlowNetwork, public Refinable, public KnowsPlates
   std::vector<WidthKey> width_keys() const override {
     return {{"base_channels"}, {"max_channels"}, {"latent_dim"}, {"decoder"}};
   }
-  /// Derivatives that the equations ask for.
+  /// Derivatives required by the equations.
   const JetBasis& basis() const { return own_.basis; }
 
  private:
-  /// Equations, the derivatives that they ask for, and the decoder of these.
+  /// Equations, the derivatives that they require, and a decoder for these.
   struct Laws {
     std::vector<Equation> equations;
     JetBasis basis;
@@ -65,7 +65,7 @@ class MeshfreeFlowNet : public FlowNetwork, public Refinable, public KnowsPlates
     std::optional<Decode<double>> full;
     explicit Laws(std::vector<Equation> of);
   };
-  /// Inputs of the decoder, and their locations: (nodes of all samples, latent) and (samples, points, 3); its weights
+  /// Inputs of the decoder, and their positions: (nodes of all samples, latent) and (samples, points, 3); its weights
   /// and biases.
   struct Asked {
     const train::TorchBatch& batch;
@@ -99,10 +99,10 @@ class MeshfreeFlowNet : public FlowNetwork, public Refinable, public KnowsPlates
 
   Params params_;
   const Refinement* refinement_ = nullptr;
-  Laws own_, none_;             ///< of the training, and values alone
+  Laws own_, none_;             ///< of the training, and only values
   std::optional<Laws> wanted_;  ///< of the refinement
   DecoderShape shape_;
-  std::vector<std::int64_t> decoder_ranks_;  ///< by layer of the whole decoder
+  std::vector<std::int64_t> decoder_ranks_;  ///< by layer of the unfactorised decoder
   std::shared_ptr<Unet> encoder_;
   std::vector<torch::Tensor> decoder_weights_;
 };

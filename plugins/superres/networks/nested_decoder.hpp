@@ -1,6 +1,6 @@
 #pragma once
 // The continuous decoder written with Torch's own operations and differentiated by nested reverse passes: the oracle of
-// jets in the tests, and in the bench what a training step costs without them.
+// jets in the tests, and the baseline cost of a training step in the bench.
 #include <torch/torch.h>
 
 #include "plugins/superres/decoder/decoder.hpp"
@@ -77,8 +77,8 @@ inline torch::Tensor decoded(const DecoderShape& shape, const LatentCells& cells
   return out;
 }
 
-/// Weight of spline `number` of an axis at x (points): its pieces are cubics, so that the expansion around each point
-/// is the spline.
+/// Weight of spline `number` of an axis at x (points): its pieces are cubics, so that the Taylor expansion around each
+/// point is exact.
 inline torch::Tensor spline_weight(const SplineAxis& axis, int number, const torch::Tensor& x) {
   const auto at = x.detach().to(torch::kFloat64).contiguous();
   std::vector<double> c[4];
@@ -96,8 +96,8 @@ inline torch::Tensor spline_weight(const SplineAxis& axis, int number, const tor
                  away * (torch::tensor(c[2], torch::kFloat64) / 2 + away * torch::tensor(c[3], torch::kFloat64) / 6));
 }
 
-/// The same where latent vectors (nodes, shape.vector()) are blended by splines: every spline of the grid, most of them
-/// zero.
+/// The same for latent vectors (nodes, shape.vector()) blended by splines: a dense sum over every spline of the grid,
+/// most of them zero.
 inline torch::Tensor decoded_once(const DecoderShape& shape, const LatentCells& cells, const torch::Tensor& points,
                                   const torch::Tensor& latents, const std::vector<torch::Tensor>& weights) {
   const auto axes = splines_of(cells);
@@ -120,12 +120,12 @@ inline torch::Tensor decoded_once(const DecoderShape& shape, const LatentCells& 
   return shape.carries ? h + blended.slice(1, 0, shape.outputs) : h;
 }
 
-/// d y / d axis, summed over points, which do not depend on each other.
+/// d y / d axis, summed over points, which are independent of each other.
 inline torch::Tensor derivative(const torch::Tensor& y, const torch::Tensor& points, int axis) {
   return torch::autograd::grad({y.sum()}, {points}, {}, true, true, true)[0].select(1, axis);
 }
 
-/// (streams, points, outputs): every derivative of every output by nested differentiation, lower ones used again.
+/// (streams, points, outputs): every derivative of every output by nested differentiation, reusing lower ones.
 inline torch::Tensor nested_jets(const JetBasis& basis, const torch::Tensor& y, const torch::Tensor& points) {
   std::vector<torch::Tensor> streams(basis.size());
   for (int s = 0; s < basis.size(); ++s) {

@@ -89,7 +89,7 @@ std::vector<T> PlaneNetwork::planes(std::span<const train::SamplePtr> samples, c
   return out;
 }
 
-/// One forecast after the other, until each sample's input is as many of them further on as was drawn for it.
+/// Applies forecasts until each sample's input is advanced by the number drawn for it.
 template <class T>
 void PlaneNetwork::push_forward(std::span<const train::SamplePtr> samples, PlaneLayers<T>& layers,
                                 Frames& frames) const {
@@ -226,7 +226,7 @@ void PlaneNetwork::evaluate_by_module(std::span<const train::SamplePtr> samples,
   if (!loss.empty()) add_loss(samples, weights, loss);
 }
 
-/// Without noise and forecasts before: the metric `error`.
+/// Without noise and preceding forecasts: the metric `error`.
 void PlaneNetwork::add_loss(std::span<const train::SamplePtr>, std::span<const TensorRef>,
                             std::span<train::TermSum> terms) {
   train::add_terms({&evaluated_, 1}, terms);

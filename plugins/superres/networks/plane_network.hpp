@@ -40,24 +40,24 @@ void describe_plane(deck::Describe<P>& d) {
   });
 }
 
-/// What the layers of such a network are made for.
+/// Sizes for the layers of such a network.
 struct PlaneSizes {
   std::array<int, 2> points{};  ///< x, z
   int inputs = 0, outputs = 0;  ///< channels
   bool wraps = false;           ///< around a periodic x
-  bool ends_at_points = false;  ///< planes end at their last points (crops), else half a cell further on
+  bool ends_at_points = false;  ///< planes end at their last points (crops), otherwise half a cell beyond
 };
 
-/// A network whose layers map planes (x, z) to planes, with gradients written by hand. Frames of a window are channels
-/// of a plane. Windows of `crops` are first interpolated linearly to `ratio` times as many points, at whose nodes the
-/// answer is given; between nodes it is interpolated linearly. Of `snapshots` it forecasts the next frame.
+/// A network whose layers map planes (x, z) to planes, with hand-written gradients. Frames of a window are channels of
+/// a plane. Windows of `crops` are first interpolated linearly to `ratio` times as many points, at whose nodes the
+/// output is given; between nodes it is interpolated linearly. For `snapshots` it forecasts the next frame.
 class PlaneNetwork : public train::Network, public train::GivesLoss, public train::WorksByModule {
  public:
   explicit PlaneNetwork(const PlaneKeys& keys) : keys_(keys) {}
 
   void fit_statistics(train::Dataset& training, Context&) override;
   DType dtype() const override { return keys_.precision == Precision::float64 ? DType::f64 : DType::f32; }
-  /// Those of the layers; none with `push_forward`, which needs all weights first.
+  /// Modules of the layers; none with `push_forward`, which needs all weights first.
   std::vector<int> modules() const override;
   void begin_step(std::uint64_t seed, std::int64_t step) override { moment_ = {seed, step}; }
   std::vector<train::TermInfo> terms() const override { return {{"data", "", train::TermInfo::Report::mean}}; }
@@ -75,7 +75,7 @@ class PlaneNetwork : public train::Network, public train::GivesLoss, public trai
   std::vector<train::FieldInfo> outputs() const override;
   void infer(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
              std::span<const TensorRef> outputs) override;
-  /// Sample after sample: planes of many would need the memory that weights are divided for.
+  /// Sample by sample: planes of many would take the memory that sharding the weights saves.
   std::int64_t passes(std::int64_t samples) const override { return samples; }
   void evaluate_by_module(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
                           const train::ReadyCallback& ready, std::span<train::TermSum> metrics,
@@ -89,7 +89,7 @@ class PlaneNetwork : public train::Network, public train::GivesLoss, public trai
   void restore(const std::string& state) override;
 
  protected:
-  /// Once the sizes are known, before anything else. InputError for planes that the layers cannot take.
+  /// Called first, as soon as the sizes are known. InputError for planes that the layers do not support.
   virtual void make(const PlaneSizes& sizes) = 0;
   virtual std::vector<int> layer_modules() const = 0;
   virtual std::unique_ptr<PlaneLayers<double>> layers_f64(std::span<const TensorRef> weights) const = 0;
@@ -97,8 +97,8 @@ class PlaneNetwork : public train::Network, public train::GivesLoss, public trai
   bool begins_as_interpolation() const { return keys_.interpolate; }
 
  private:
-  /// What a pass reads: scaled frames (samples, fields, t, x, z), and for each sample how many frames further on they
-  /// are than the sample's own.
+  /// Input of a pass: scaled frames (samples, fields, t, x, z), and for each sample the number of frames by which they
+  /// are advanced.
   struct Frames {
     std::vector<double> values;
     std::vector<int> later;
@@ -113,11 +113,11 @@ class PlaneNetwork : public train::Network, public train::GivesLoss, public trai
   std::vector<T> planes(std::span<const train::SamplePtr> samples, const Frames& frames) const;
   template <class T>
   void push_forward(std::span<const train::SamplePtr> samples, PlaneLayers<T>& layers, Frames& frames) const;
-  /// Scaled fields of one sample, of `y`, its outputs: of crops (points, 4), of snapshots (4, x, z).
+  /// Scaled fields of one sample from its outputs `y`: of crops (points, 4), of snapshots (4, x, z).
   template <class T>
   std::vector<double> answer(const train::Sample& sample, std::span<const double> frames, const T* y) const;
   std::vector<double> truth(const train::Sample& sample, int later) const;
-  /// Adds to `by_output`, those of one sample, what a derivative by its answer makes of it.
+  /// Adds to `by_output`, that of one sample, the gradient for a derivative with respect to its fields.
   template <class T>
   void spread(const train::Sample& sample, std::span<const double> by_answer, T* by_output) const;
   template <class F>
@@ -128,7 +128,7 @@ class PlaneNetwork : public train::Network, public train::GivesLoss, public trai
   FlowScaling scaling_;
   PlaneSizes sizes_;
   Moment moment_;
-  train::TermSum evaluated_;  ///< loss of the samples that were evaluated last
+  train::TermSum evaluated_;  ///< loss of the samples evaluated last
 };
 
 }  // namespace cambium::superres

@@ -12,7 +12,7 @@ std::optional<std::array<double, 2>> MeshfreeFlowNet::plates() const {
   return params_.plates->z;
 }
 
-/// Places of the coarse samples themselves, (samples, nodes, 3).
+/// Positions of the coarse samples themselves, (samples, nodes, 3).
 static torch::Tensor nodes_of(const std::vector<LatentCells>& cells) {
   std::vector<torch::Tensor> out;
   for (const auto& grid : cells) {
@@ -23,13 +23,13 @@ static torch::Tensor nodes_of(const std::vector<LatentCells>& cells) {
   return torch::stack(out);
 }
 
-/// A group of variables whose rate falls to 0 while the descent goes on.
+/// A parameter group whose learning rate decays to 0 during the descent.
 struct Falling {
   std::vector<torch::Tensor> variables;
   double rate;
 };
 
-/// Adam whose memory of squares is short, since rates fall within a few hundred steps.
+/// Adam with a short decay time of the squares (beta2 = 0.99), since rates decay within a few hundred steps.
 static torch::optim::Adam adam(const std::vector<Falling>& groups) {
   std::vector<torch::optim::OptimizerParamGroup> out;
   for (const auto& group : groups)
@@ -38,7 +38,7 @@ static torch::optim::Adam adam(const std::vector<Falling>& groups) {
   return torch::optim::Adam(out, torch::optim::AdamOptions(groups.front().rate));
 }
 
-/// `loss`, called as often as there are steps, descends by the variables of all groups.
+/// Minimises `loss`, called once per step, over the variables of all groups.
 static void descend(const std::vector<Falling>& groups, std::int64_t steps,
                     const std::function<torch::Tensor()>& loss) {
   auto descent = adam(groups);
@@ -54,8 +54,8 @@ static void descend(const std::vector<Falling>& groups, std::int64_t steps,
   }
 }
 
-/// Jets of the fields from latent vectors and a copy of the decoder's weights after a descent; what the vectors carry
-/// of the samples stays.
+/// Jets of the fields from latent vectors and a copy of the decoder's weights after a descent; the samples' spline
+/// coefficients in the vectors are not changed.
 MeshfreeFlowNet::Asked MeshfreeFlowNet::refined(Asked ask) {
   const Refinement& how = *refinement_;
   const torch::AutoGradMode graph(true);

@@ -8,8 +8,8 @@
 
 namespace cambium::superres {
 
-/// How a network that forecasts is kept stable over many steps: its inputs in training are noisy (Sanchez-Gonzalez et
-/// al. 2020, arXiv:2002.09405), or own forecasts without gradient (Brandstetter et al. 2022, arXiv:2202.03376).
+/// Stabilisation of a forecasting network over many steps: its inputs in training have noise (Sanchez-Gonzalez et al.
+/// 2020, arXiv:2002.09405), or are own forecasts without gradient (Brandstetter et al. 2022, arXiv:2202.03376).
 struct RolloutKeys {
   double noise = 0.0;
   int push_forward = 0;
@@ -30,20 +30,20 @@ void describe_forecast_training(deck::Describe<P>& d) {
       .def(0);
 }
 
-/// InputError where the keys are for forecasts and the data set is not, or has too few frames behind its windows.
+/// InputError if the keys require forecasts and the data set has none, or too few frames after its windows.
 void require_forecasts(const RolloutKeys& keys, const FlowScaling& scaling, train::Dataset& training);
 
-/// A step of the training: what is random in it is addressed by both.
+/// A training step; its random values are addressed by both members.
 struct Moment {
   std::uint64_t seed = 0;
   std::int64_t step = 0;
 };
 
-/// Adds normal numbers of deviation `noise` to the scaled frames of one sample, a function of (seed, step, sample,
-/// element).
+/// Adds normal noise of standard deviation `noise` to the scaled frames of one sample, a function of (seed, step,
+/// sample, element).
 void add_noise(const Moment& moment, std::int64_t sample, double noise, std::span<double> frames);
 
-/// How many of its own forecasts a sample's input goes through, 0 to `most`, equally likely.
+/// Number of own forecasts applied to a sample's input, 0 to `most`, equally likely.
 int forecasts_before(const Moment& moment, std::int64_t sample, int most);
 
 }  // namespace cambium::superres

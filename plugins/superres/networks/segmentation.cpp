@@ -12,8 +12,8 @@ std::int64_t norm_groups(std::int64_t channels) {
   return 1;
 }
 
-/// Interpolated linearly to the extents of `as`; around the ends of a periodic x where its points become a whole number
-/// of times as many.
+/// Interpolates linearly to the extents of `as`; around the ends of a periodic x if its number of points grows by an
+/// integer factor.
 Tensor sized(const Tensor& x, const Tensor& as, bool wraps) {
   const auto interpolated = [&](const Tensor& y, std::int64_t along_x) {
     return F::interpolate(y, F::InterpolateFuncOptions()
@@ -71,7 +71,7 @@ class EncoderDecoder : public Segmentation {
   torch::nn::Conv2d answer_{nullptr};
 };
 
-/// Three separable convolutions, and beside them the image itself or a product of its channels.
+/// Three separable convolutions with a skip connection: the identity or a pointwise convolution.
 class XceptionBlock : public torch::nn::Module {
  public:
   XceptionBlock(std::int64_t in, const std::array<std::int64_t, 3>& out, std::int64_t stride, std::int64_t spread,
@@ -174,7 +174,7 @@ PlaneConvolution::PlaneConvolution(const Shape& shape) : shape_(shape) {
 Tensor PlaneConvolution::forward(Tensor x) {
   if (const std::int64_t reach = shape_.spread * (shape_.kernel - 1) / 2; reach > 0) {
     if (shape_.wraps) {
-      std::vector<Tensor> around{x};  // an image may be shorter than the reach
+      std::vector<Tensor> around{x};  // an image may be smaller than the reach
       std::int64_t left = reach, right = reach;
       while (left > 0 || right > 0) {
         const std::int64_t n = x.size(2), l = std::min(left, n), r = std::min(right, n);

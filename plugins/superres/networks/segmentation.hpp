@@ -6,9 +6,9 @@
 
 namespace cambium::superres {
 
-/// A convolution over (x, z) that passes around where x is periodic and else sees zeros behind the ends; its answer has
-/// a place for each `stride` of what enters. With `separable` one over each channel alone, then a product of the
-/// channels (Chollet, CVPR 2017). Behind it group normalisation: batch normalisation would differ from rank to rank.
+/// A convolution over (x, z) with periodic padding if x is periodic and otherwise zero padding; its output has one
+/// point for each `stride` of the input. With `separable` a depthwise, then a pointwise convolution (Chollet, CVPR
+/// 2017). Followed by group normalisation: batch normalisation would differ from rank to rank.
 class PlaneConvolution : public torch::nn::Module {
  public:
   struct Shape {
@@ -30,18 +30,18 @@ class Segmentation : public torch::nn::Module {
   virtual torch::Tensor forward(const torch::Tensor& x) = 0;
 };
 
-/// Encoder and decoder with bridges between equal resolutions (Ronneberger et al., MICCAI 2015): at each of `levels`
-/// two convolutions and a maximum over 2 x 2, with twice as many channels at the next; then back.
+/// U-Net (Ronneberger et al., MICCAI 2015): at each of `levels` two convolutions and 2 x 2 max pooling, with twice as
+/// many channels at the next; then back, with skip connections between equal resolutions.
 struct EncoderDecoderShape {
   std::int64_t fields = 1, classes = 3, features = 16, levels = 3;
   bool wraps = false;
 };
 std::shared_ptr<Segmentation> encoder_decoder(const EncoderDecoderShape& shape);
 
-/// DeepLabv3+ (Chen et al., ECCV 2018) with an Xception: `stem` convolutions, blocks of three separable convolutions
-/// with a product beside them, which halve the resolution, to `entry` channels each, `middle` blocks of the same
-/// channels, an exit that spreads its taps instead of halving; a pyramid of convolutions of several spreads and the
-/// mean of the image; and a decoder that looks at the first block's answer once more.
+/// DeepLabv3+ (Chen et al., ECCV 2018) with an Xception backbone: `stem` convolutions, residual blocks of three
+/// separable convolutions that halve the resolution, to `entry` channels each, `middle` blocks with the same number of
+/// channels, an exit with dilated convolutions instead of halving; a pyramid of convolutions with several dilations and
+/// the mean of the image; and a decoder with a skip connection to the output of the first block.
 struct DeepLabShape {
   std::int64_t fields = 1, classes = 3;
   std::vector<std::int64_t> stem, entry, exit, rates;

@@ -61,7 +61,7 @@ void Unet::build(train::RankLayers& layers) {
   for (int l = 0; l < levels; ++l) grids_.push_back(halved(grids_.back()));
   auto width = [&](int level) {
     return std::min(shape.features << level, shape.most_features);
-  };  // of what enters a level
+  };  // of the input of a level
   const auto block = [&](const std::string& name, std::int64_t in, std::int64_t neck, std::int64_t out,
                          const Sizes& grid, bool final_relu = true) {
     names_.push_back(name);
@@ -69,7 +69,7 @@ void Unet::build(train::RankLayers& layers) {
     return register_module(name, std::make_shared<ResBlock>(its, layers));
   };
 
-  const std::int64_t features = width(0);  // no more than most_features, either
+  const std::int64_t features = width(0);  // also at most most_features
   in_ = block("in", shape.inputs, features, features, shape.grid);
   for (int l = 0; l < levels; ++l)
     down_.push_back(block("down" + std::to_string(l), width(l), std::max<std::int64_t>(1, width(l + 1) / 2),

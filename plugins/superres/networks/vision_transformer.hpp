@@ -5,8 +5,8 @@
 namespace cambium::superres {
 
 /// Vision transformer (Dosovitskiy et al. 2021, arXiv:2010.11929) with axial attention as a network from plane to
-/// plane. Along a periodic x only distances between patches count, so that a shift of the flow by whole patches shifts
-/// the answer.
+/// plane. Along a periodic x only distances between patches matter, so that a shift of the flow by an integer number of
+/// patches shifts the output.
 class VisionTransformer : public PlaneNetwork {
  public:
   struct Params : PlaneKeys {

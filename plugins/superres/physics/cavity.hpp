@@ -3,8 +3,8 @@
 
 namespace cambium::superres {
 
-/// A square cavity with a warm left wall (b = 1/2), a cold right wall (b = -1/2) and adiabatic plates; no slip
-/// anywhere. The benchmark of de Vahl Davis 1983.
+/// A square cavity with a warm left wall (b = 1/2), a cold right wall (b = -1/2) and adiabatic plates; no slip on all
+/// walls. The benchmark of de Vahl Davis 1983.
 class CavitySetup {
  public:
   struct Params : ConvectionKeys {

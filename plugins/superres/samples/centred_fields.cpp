@@ -18,7 +18,7 @@ const FieldSpec& field_of(const State& state, const char* name) {
                   name));
 }
 
-/// Rows (z, x) or (z, y, x) of all ranks, on rank 0.
+/// Gathers rows (z, x) or (z, y, x) of all ranks on rank 0.
 std::vector<double> gathered(const State& state, const char* name, const Comm& comm) {
   std::vector<double> all;
   io::gather_rows(comm, field_of(state, name).tensor(), [&](std::int64_t, const TensorRef& piece) {
@@ -34,7 +34,7 @@ std::vector<double> centres(const std::vector<double>& faces) {
   return out;
 }
 
-/// One that the flow carries besides b: at centres, in checkpoints, and none of the velocity, b and p.
+/// True for a scalar other than b: at centres, in checkpoints, and not the velocity, b or p.
 bool is_scalar(const FieldSpec& field) {
   const auto names = centred_names(true);
   return field.at == At::cell && field.restart && std::find(names.begin(), names.end(), field.name) == names.end();

@@ -11,8 +11,7 @@
 
 namespace cambium::superres {
 
-/// One instant of a convection run at the centres of all cells, each field by (x, z) or, in three dimensions,
-/// (x, y, z).
+/// A snapshot of a convection run at the centres of all cells, each field by (x, z) or, in three dimensions, (x, y, z).
 struct CentredFields {
   std::vector<std::string> names;           ///< p, b, u, (v,) w
   std::vector<double> x, y, z;              ///< centres; y is empty in two dimensions
@@ -25,7 +24,7 @@ struct CentredFields {
 
 /// The names of CentredFields.
 std::vector<std::string> centred_names(bool spatial);
-/// Whether the state is that of a flow in three dimensions.
+/// True if the state is that of a three-dimensional flow.
 bool is_spatial(const State& state);
 
 /// Collective; filled on rank 0. Velocities are means of the two faces of a cell. InputError when the state is not that
@@ -36,8 +35,8 @@ CentredFields centred_fields(const State& state, const Comm& comm);
 /// their faces, for the output `vtkhdf`.
 GridFields grid_fields_of(const State& state, const Comm& comm);
 
-/// Takes the volume mean from a pressure in columns of cells of equal base, each from plate to plate with cells between
-/// `faces`: a constant that no equation determines.
+/// Subtracts the volume mean from a pressure in columns of cells with equal base, each from plate to plate with cells
+/// between `faces`: a constant that no equation determines.
 void remove_mean(std::span<double> p, std::span<const double> faces, std::size_t columns);
 
 /// Host copy of a global field of the state, e.g. the faces of the cells.

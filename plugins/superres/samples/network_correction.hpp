@@ -6,14 +6,14 @@
 
 namespace cambium::superres {
 
-/// A network trained on the data set `corrections`: what a coarse solver lacks after each interval of its training.
+/// A network trained on the data set `corrections`: the error of a coarse solver after each training interval.
 class NetworkCorrection {
  public:
-  /// InputError where the model was trained on other data.
+  /// InputError if the model was trained on other data.
   NetworkCorrection(const std::string& file, Context& context);
   /// Free-fall times from one correction to the next.
   double interval() const { return interval_; }
-  /// InputError where the model is for another grid than one of nx x nz cells.
+  /// InputError if the model is for another grid than one of nx x nz cells.
   void require_cells(std::size_t nx, std::size_t nz) const;
   /// Increments of b, u and w for a frame of p, b, u, w at the centres of the cells; those of p are 0.
   FieldData increments(const FieldData& frame);

@@ -25,7 +25,7 @@ std::vector<double> coarse_places(const std::vector<double>& places, int count, 
 
 namespace {
 
-/// Where a value comes from: points first.., wrapped around, and their weights.
+/// Source points of a value, from `first`, wrapped around, and their weights.
 struct Source {
   int first;
   std::vector<double> weights;

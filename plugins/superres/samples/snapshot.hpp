@@ -4,7 +4,7 @@
 
 namespace cambium::superres {
 
-/// The sample of frames first..first+history-1 of a flow, with the `ahead` frames that follow; none: no `future`.
+/// Sample of frames first..first+history-1 of a flow, with the `ahead` frames that follow; 0: no `future`.
 train::SamplePtr snapshot(const FieldData& flow, std::size_t first, int history, int ahead, std::int64_t id);
 
 /// Means over blocks of `every` x `every` cells of values (x, z) between the faces along z, uniform along x; with `ny`

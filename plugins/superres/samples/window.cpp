@@ -8,7 +8,7 @@
 namespace cambium::superres {
 namespace {
 
-/// Target of a sample's fields.
+/// Storage that the fields of a sample point into.
 struct Memory {
   std::vector<float> coarse, values;
   std::array<std::vector<double>, 3> axis;

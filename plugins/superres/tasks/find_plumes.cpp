@@ -78,7 +78,7 @@ std::vector<FindPlumes::Row> FindPlumes::baselines(const Plumes& training, const
   return out;
 }
 
-/// Collective: ranks take batches in turn.
+/// Collective: batches are assigned round-robin to ranks.
 FindPlumes::Row FindPlumes::network(const std::string& model, Plumes& test, Context& context) {
   auto loaded = train::load_artifact(model, context);
   const auto truth = test.image(0);

@@ -15,8 +15,8 @@ namespace cambium::superres {
 
 class Plumes;
 
-/// The stage `find_plumes`: networks that mark plumes in images that they never met, beside what needs no network: all
-/// background, a threshold of the temperature, and a logistic regression of each point by itself. All are judged by the
+/// The stage `find_plumes`: evaluates networks that segment plumes on unseen images, compared with baselines without a
+/// network: all background, a temperature threshold, and a pointwise logistic regression. The metric is the
 /// intersection over union of DeepCAM.
 class FindPlumes : public Task, public Checked {
  public:

@@ -29,7 +29,7 @@ constexpr std::array<int, 3> positions{1, 2, 3};  ///< of b, u, w
 
 const std::string suffix = "_refined";
 
-/// The model of a column NAME_refined; empty for other columns.
+/// Model of a column NAME_refined; empty for other columns.
 std::string unrefined(const std::string& column) {
   return column.ends_with(suffix) ? column.substr(0, column.size() - suffix.size()) : "";
 }
@@ -181,7 +181,7 @@ FieldData Reconstruct::refined(const std::string& name, const FieldData& coarse,
   return out;
 }
 
-/// Interpolations say nothing beyond the samples; models say so themselves.
+/// Interpolations are undefined beyond the samples; models check this themselves.
 static void require_between(const FieldData& coarse, int axis, const std::array<double, 2>& ends,
                             const std::string& method) {
   const double low = coarse.axis[axis].front(), high = coarse.axis[axis].back(), slack = 1e-9 * (high - low);
@@ -195,7 +195,7 @@ static void require_between(const FieldData& coarse, int axis, const std::array<
                              axis == 2 ? ", or choose a model with 'plates'" : ""));
 }
 
-/// Times and heights of the file.
+/// Times and heights of the written file.
 std::array<std::array<double, 2>, 2> Reconstruct::require_writable(const FieldData& coarse) const {
   const auto& w = *params_.write;
   const auto times = w.times.value_or(std::array{coarse.axis[0].front(), coarse.axis[0].back()});

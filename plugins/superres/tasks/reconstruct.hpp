@@ -13,11 +13,12 @@
 
 namespace cambium::superres {
 
-/// Stage `reconstruct`: samples a run coarsely in time and space, rebuilds it by interpolation, by the solver itself
-/// and by trained models, and says which physics is left. One of the reconstructions may be written, at any resolution.
+/// Stage `reconstruct`: samples a run coarsely in time and space, reconstructs it by interpolation, by the solver
+/// itself and by trained models, and reports how well the physics is preserved. One of the reconstructions may be
+/// written, at any resolution.
 class Reconstruct : public Task, public Checked {
  public:
-  /// A reconstruction as a file.
+  /// Output of a reconstruction to a file.
   struct Write {
     std::string method, file;
     std::array<int, 3> points{};
@@ -57,11 +58,11 @@ class Reconstruct : public Task, public Checked {
   void require_no_mask(const FieldData& truth) const;
   std::array<std::array<double, 2>, 2> require_writable(const FieldData& coarse) const;
   void write_one(const FieldData& coarse, Models& models, Context& context) const;
-  /// Methods, models and refined models, the columns of the table.
+  /// Methods, models and refined models: the columns of the table.
   std::vector<std::string> columns() const;
   void print(const std::vector<Scores>& scores, Context& context) const;
   void write(const std::vector<Scores>& scores, Context& context) const;
-  /// The middle frame of b, of the data and by every method, for pictures.
+  /// Writes the middle frame of b, of the data and of every method, for figures.
   void write_frames(const FieldData& truth, const std::vector<std::vector<float>>& frames, Context& context) const;
 
   Params params_;

@@ -23,7 +23,7 @@ namespace {
 const std::string coarse_row = "coarse_solver", finer_row = "finer_solver";
 constexpr double absent = std::numeric_limits<double>::quiet_NaN();
 
-/// A number of the table, or a dash.
+/// A value of the table, or a dash.
 std::string cell(bool known, int width, const std::string& number) {
   return fmt::format("{:>{}}", known ? number : "-", width);
 }
@@ -55,7 +55,7 @@ double mean_of_fields(const std::array<double, 4>& errors) {
   return sum / static_cast<double>(errors.size());
 }
 
-/// Names and files of the rows fit each other.
+/// Checks that names and files of the rows are consistent.
 void check_rows(deck::Describe<ScoreForecasts::Params>& d) {
   using Params = ScoreForecasts::Params;
   d.check([](const Params& p) -> std::string {

@@ -13,13 +13,13 @@
 namespace cambium::superres {
 
 /// Errors of one method: of single steps for each field, and of forecasts by their lead, means over all starts. A row
-/// from files may have one of the two only.
+/// from files may have only one of the two.
 struct ForecastScores {
   bool steps = false, leads = false;  ///< which of them are known
   std::array<double, 4> one_step{};
   std::vector<double> by_lead;   ///< mean over fields and runs; lead 0 is the first forecast frame
   double steps_below_one = 0.0;  ///< frames until the error of a forecast exceeds that of its mean, mean over runs
-  double seconds = 0.0;          ///< of one core for one frame of the long forecasts; not a number: not known
+  double seconds = 0.0;          ///< of one core for one frame of the long forecasts; NaN: unknown
 };
 
 /// Stage `score_forecasts`: VRMSE of forecasts by persistence, by the solver and by networks, of one step and by
@@ -51,7 +51,7 @@ class ScoreForecasts : public Task, public Checked {
     std::map<std::string, train::LoadedModel> forecasts;
     std::map<std::string, NetworkCorrection> corrections;
   };
-  /// The runs that are forecast, and by how much their b exceeds that of rayleigh_benard.
+  /// The runs to forecast, and their b minus that of rayleigh_benard.
   struct Runs {
     std::vector<FieldData> flows;
     std::vector<double> shifts;
@@ -62,7 +62,7 @@ class ScoreForecasts : public Task, public Checked {
                                          Models& models) const;
   ForecastScores scores_of(const std::string& method, const Runs& runs, Models& models) const;
   void score_steps(Forecaster& forecaster, const FieldData& truth, ForecastScores& out) const;
-  /// Adds `share` of the errors of this run.
+  /// Adds the errors of this run, weighted by `share`.
   void score_leads(Forecaster& forecaster, const FieldData& truth, double share, ForecastScores& out) const;
   double window_mean(const ForecastScores& scores, const std::array<int, 2>& window) const;
   std::vector<std::string> rows() const;

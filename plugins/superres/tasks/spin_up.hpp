@@ -10,20 +10,20 @@
 
 namespace cambium::superres {
 
-/// A quantity over a run.
+/// A time series of a run.
 struct Series {
   std::vector<double> time, value;
 };
 
-/// Mean over time from `from` on, by trapezia.
+/// Mean over time from `from` on, by the trapezoidal rule.
 double time_mean(const Series& series, double from, double to);
 
-/// The moment from which on every average over `window` stays within `share` of `steady`; empty when the last average
-/// does not, or the run is shorter than a window.
+/// Time from which on every average over `window` stays within the fraction `share` of `steady`; empty when the last
+/// average does not, or the run is shorter than a window.
 std::optional<double> settled_at(const Series& series, double steady, double window, double share);
 
-/// Stage `spin_up`: how long runs take until they are in the statistically steady state that the end of one of them
-/// defines.
+/// Stage `spin_up`: time that runs need to reach the statistically steady state, which is defined by the end of one of
+/// them.
 class SpinUp : public Task, public Checked {
  public:
   struct Steady {

@@ -9,8 +9,8 @@
 
 namespace cambium::superres {
 
-/// Stage `verify`: holds equations written as text against data before anything is trained on them. Prints the residual
-/// that the data themselves leave, as it stands and with axes exchanged, and refuses what the data do not obey.
+/// Stage `verify`: checks equations written as text against data before training on them. Prints the residual of the
+/// data, as given and with exchanged axes, and refuses equations that the data do not obey.
 class Verify : public Task, public Checked {
  public:
   struct Params {

@@ -20,14 +20,14 @@ namespace {
 
 std::vector<float> single(const std::vector<double>& values) { return {values.begin(), values.end()}; }
 
-/// As The Well's files are named: 1e6, 0.5, 10.
+/// Number in the style of The Well's file names: 1e6, 0.5, 10.
 std::string short_number(double value) {
   const int power = static_cast<int>(std::lround(std::log10(value)));
   if (power > 3 && std::fabs(value / std::pow(10.0, power) - 1.0) < 1e-12) return fmt::format("1e{}", power);
   return fmt::format("{:g}", value);
 }
 
-/// What the layout asks of every dataset: whether it differs between trajectories and changes with time.
+/// Attributes required for every dataset: whether it varies between trajectories and with time.
 void mark(io::Object set, bool by_trajectory, bool by_time) {
   set.set_attribute("sample_varying", static_cast<std::uint8_t>(by_trajectory));
   set.set_attribute("time_varying", static_cast<std::uint8_t>(by_time));
@@ -40,7 +40,7 @@ void write_axes(io::File& file, const FieldData& flow) {
   for (int a = 0; a < 3; ++a) mark(dimensions.write(names[a], single(flow.axis[a])), false, false);
 }
 
-/// Points on which the condition holds: both ends of the axis.
+/// Points at which the condition holds: both ends of the axis.
 void write_boundary(io::File& file, const std::string& name, const char* axis, const char* kind, std::size_t points) {
   auto one = file.create_group("/boundary_conditions/" + name);
   one.set_attribute("associated_dims", std::vector<std::string>{axis});
@@ -65,7 +65,7 @@ void write_scalars(io::File& file, const std::vector<std::pair<std::string, doub
   }
 }
 
-/// Fields of all runs by (trajectory, t, x, y), the last axis more for vectors.
+/// Writes fields of all runs by (trajectory, t, x, y), with an additional last axis for vectors.
 void write_field(io::Group& group, const std::string& name, const std::vector<FieldData>& runs,
                  const std::vector<std::size_t>& components) {
   std::vector<float> values;
@@ -137,7 +137,7 @@ void WriteWell::examine(Check& check) {
 
 std::vector<Citation> WriteWell::citations() const { return {well_citation()}; }
 
-/// On a uniform grid where one is asked for, with the buoyancy and pressure of The Well.
+/// Resampled to a uniform grid if requested, with the buoyancy and pressure of The Well.
 FieldData WriteWell::placed(FieldData data) const {
   if (params_.points) {
     std::vector<double> x, z;

@@ -11,8 +11,8 @@
 namespace cambium::superres {
 
 /// Stage `write_well`: runs of rayleigh_benard in the layout of The Well's rayleigh_benard (Ohana et al. 2024), one
-/// file data/SPLIT/rayleigh_benard_Rayleigh_RA_Prandtl_PR.hdf5 for each split, laid out as its loaders expect, under
-/// the stage's folder. b there is 1 below and 0 above, and p has the pressure of that shift.
+/// file data/SPLIT/rayleigh_benard_Rayleigh_RA_Prandtl_PR.hdf5 for each split, under the stage's folder, as its loaders
+/// expect. There b is 1 below and 0 above, and p includes the pressure of that shift.
 class WriteWell : public Task, public Checked {
  public:
   struct Params {

@@ -46,7 +46,7 @@ void FieldsWriter::create(const State& state, const CentredFields& fields) {
   }
 }
 
-/// One field as the writer of a series takes it.
+/// One field as a tensor for the series writer.
 static TensorRef whole(const std::vector<double>& values, const std::vector<std::int64_t>& shape) {
   return shape.size() == 2 ? io::tensor_of(values.data(), {shape[0], shape[1]})
                            : io::tensor_of(values.data(), {shape[0], shape[1], shape[2]});

@@ -19,7 +19,7 @@ std::vector<std::string> fields_of(const State& state) {
   return {"u", "w", "b"};
 }
 
-/// Adds this rank's lines of one field, each with its share of the height and depth, to `sums`.
+/// Adds this rank's lines of one field, weighted by their fraction of the height and depth, to `sums`.
 void add_rows(const State& state, const std::string& name, const std::vector<double>& heights, std::int64_t first,
               double total, std::span<double> sums) {
   const io::OnHost host(state.find(name)->tensor());

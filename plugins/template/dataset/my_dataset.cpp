@@ -48,7 +48,7 @@ std::vector<double> read_table(const std::string& path, const std::vector<std::s
 
 }  // namespace
 
-/// Every rank reads the file; an error of one is an error of all.
+/// Every rank reads the file; an error on one is an error on all.
 void MyDataset::open(Context& context) {
   std::vector<std::string> wanted = params_.input;
   wanted.push_back(params_.target);

@@ -8,11 +8,11 @@
 
 namespace cambium::my_dataset {
 
-/// Rows of a text table as samples: a first line of names, then numbers, separated by blanks; lines that begin with #
-/// are passed over. The fields are `input`, the columns named by the deck in its order, and `target`, one column.
+/// Rows of a text table as samples: a header line of names, then values, separated by blanks; lines that begin with #
+/// are ignored. The fields are `input`, the columns named by the deck in its order, and `target`, one column.
 class MyDataset : public train::Dataset {
  public:
-  /// The keys of a deck. This declaration is also their check, their documentation and their JSON schema.
+  /// Keys of the deck. This declaration is also their validation, their documentation and their JSON schema.
   struct Params {
     std::string file;
     std::vector<std::string> input;

@@ -4,7 +4,7 @@
 
 namespace cambium::my_dataset {
 
-/// Everything that a deck can name once this plugin is loaded.
+/// Registers all types that a deck can name after loading this plugin.
 void register_types(Registry& registry) { registry.add<MyDataset>("my_dataset", "columns of a text table as samples"); }
 
 }  // namespace cambium::my_dataset

@@ -15,7 +15,7 @@ using train::SamplePtr;
 
 namespace {
 
-/// The parameters in their order.
+/// Parameter indices.
 enum Tensor { centres, log_widths, heights, offset };
 
 double* numbers(std::span<const TensorRef> tensors, Tensor which) { return static_cast<double*>(tensors[which].data); }
@@ -41,7 +41,7 @@ void MyNetwork::Params::describe(deck::Describe<Params>& d) {
   d("target", &Params::target, "field that is predicted, one number").def("target");
 }
 
-/// Mean and deviation over the first samples; a constant number keeps the scale 1.
+/// Mean and standard deviation over the first samples; a constant input keeps the scale 1.
 void MyNetwork::fit_statistics(train::Dataset& training, Context&) {
   std::vector<std::int64_t> ids;
   for (std::int64_t k = 0; k < std::min<std::int64_t>(training.size(), 4096); ++k) ids.push_back(k);
@@ -85,7 +85,7 @@ std::vector<train::ParameterInfo> MyNetwork::parameters() const {
           {"offset", {1}, false}};
 }
 
-/// Centres and heights are normal numbers, each a function of seed and place alone: the same on every rank.
+/// Centres and heights are normal deviates, functions of only seed and index: the same on every rank.
 void MyNetwork::initialise(std::span<const TensorRef> weights, std::uint64_t seed) {
   const auto normal = [&](Tensor which, double deviation) {
     for (std::int64_t k = 0; k < weights[which].elements(); ++k)

@@ -8,13 +8,13 @@
 
 namespace cambium::my_network {
 
-/// A network of radial basis functions for one number as a function of d others,
+/// Radial basis function network for a scalar function of d variables,
 ///   y(x) = b + sum_k w_k exp(-|x - c_k|^2 / (2 s_k^2)),
-/// with trained weights w, centres c and widths s = exp(log s); x and y are scaled to mean 0 and deviation 1. The loss
-/// is the mean squared error of the scaled y. D. S. Broomhead and D. Lowe, Complex Systems 2, 321 (1988).
+/// with trained weights w, centres c and widths s = exp(log s); x and y are scaled to mean 0 and standard deviation 1.
+/// The loss is the mean squared error of the scaled y. D. S. Broomhead and D. Lowe, Complex Systems 2, 321 (1988).
 class MyNetwork : public train::Network, public train::ReadsFields {
  public:
-  /// The keys of a deck. This declaration is also their check, their documentation and their JSON schema.
+  /// Keys of the deck. This declaration is also their validation, their documentation and their JSON schema.
   struct Params {
     int units = 16;
     std::string input = "input", target = "target";
@@ -37,7 +37,7 @@ class MyNetwork : public train::Network, public train::ReadsFields {
   }
   void evaluate(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
                 std::span<train::TermSum> metrics) override;
-  /// The target is no input: predictions need data without labels.
+  /// The target is not an input: inference uses data without labels.
   std::vector<std::string> fields_to_infer() const override { return {params_.input}; }
   std::vector<train::FieldInfo> outputs() const override { return {{"output", scaling_.unit, {1}, DType::f64}}; }
   void infer(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
@@ -49,7 +49,7 @@ class MyNetwork : public train::Network, public train::ReadsFields {
   void restore(const std::string& state) override;
 
  private:
-  /// Values of the data; the same on every rank, part of state().
+  /// Statistics of the data; the same on every rank, part of state().
   struct Scaling {
     std::vector<double> mean, scale;  ///< of each input
     double target_mean = 0.0, target_scale = 1.0;

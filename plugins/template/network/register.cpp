@@ -4,7 +4,7 @@
 
 namespace cambium::my_network {
 
-/// Everything that a deck can name once this plugin is loaded.
+/// Registers all types that a deck can name after loading this plugin.
 void register_types(Registry& registry) {
   registry.add<MyNetwork>("my_network", "network of radial basis functions, for one number");
 }

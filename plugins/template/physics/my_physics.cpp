@@ -24,14 +24,14 @@ void MyPhysics::Params::describe(deck::Describe<Params>& d) {
       .example("1 + sin(2*pi*x)");
 }
 
-/// Ranks hold ranges of cells that differ by one at most, the same that a checkpoint gives back to other numbers of
-/// ranks.
+/// Ranks own ranges of cells whose sizes differ by at most one, the same ranges in which a checkpoint is distributed to
+/// another number of ranks.
 MyPhysics::MyPhysics(const Params& params, Context& context)
     : params_(params), context_(context), first_(params.cells * context.comm.rank() / context.comm.size()),
       count_(params.cells * (context.comm.rank() + 1) / context.comm.size() - first_),
       dx_(params.length / params.cells), now_("heat: temperature", count_ + 2),
       next_("heat: new temperature", count_ + 2) {
-  if (params.cells < context.comm.size())  // the same answer on every rank
+  if (params.cells < context.comm.size())  // the same result on every rank
     throw InputError(fmt::format("{} cells cannot be shared by {} ranks; use more cells or fewer ranks", params.cells,
                                  context.comm.size()));
 }
@@ -51,7 +51,7 @@ void MyPhysics::initialise(State&, Context&) {
   Kokkos::deep_copy(now_, host);
 }
 
-void MyPhysics::restore(State&, Context&, const io::Group&, bool) {}  // the temperatures came back as a field
+void MyPhysics::restore(State&, Context&, const io::Group&, bool) {}  // the temperatures have been restored as a field
 
 void MyPhysics::schedule(Schedule& schedule) {
   schedule.add({"exchange", {"temperature"}, {"temperature"}, [this](State&, StepInfo&) { exchange(); }});
@@ -103,7 +103,7 @@ void MyPhysics::measure(const State&, Context& context, std::span<double> values
   values[1] = std::sqrt(context.comm.sum(square));
 }
 
-/// Every rank knows the grid; rank 0 alone gets the values, in the order of the ranks, which is the order of the cells.
+/// Every rank knows the grid; only rank 0 gets the values, in the order of the ranks, which is the order of the cells.
 std::optional<GridFields> MyPhysics::grid_fields(const State& state, const Comm& comm) const {
   GridFields out;
   out.axes = {{"x", {}}};

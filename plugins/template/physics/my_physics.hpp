@@ -9,12 +9,12 @@
 
 namespace cambium::my_physics {
 
-/// Heat on a ring, dT/dt = D d2T/dx2 with x periodic in the length L. Central differences on equal cells and explicit
-/// Euler steps with r = D dt/dx^2 = `courant`, stable up to 1/2. A wave of wave number k is an exact solution of the
-/// scheme: each step multiplies it by 1 - 4 r sin^2(k dx/2). Lengths, times and temperatures are without units.
+/// Heat equation on a ring, dT/dt = D d2T/dx2 with x periodic in the length L. Central differences on equal cells and
+/// explicit Euler steps with r = D dt/dx^2 = `courant`, stable up to 1/2. A wave of wave number k is an exact solution
+/// of the scheme: each step multiplies it by 1 - 4 r sin^2(k dx/2). Lengths, times and temperatures are dimensionless.
 class MyPhysics : public Physics {
  public:
-  /// The keys of a deck. This declaration is also their check, their documentation and their JSON schema.
+  /// Keys of the deck. This declaration is also their validation, their documentation and their JSON schema.
   struct Params {
     double diffusivity = 1.0;
     double length = 1.0;
@@ -34,7 +34,7 @@ class MyPhysics : public Physics {
   std::string time_unit() const override { return ""; }
   std::vector<Observable> observables() const override;
   void measure(const State&, Context&, std::span<double> values) override;
-  /// For the output `vtkhdf`: pictures in ParaView need nothing else.
+  /// For the output `vtkhdf`, which is all that ParaView needs.
   std::optional<GridFields> grid_fields(const State&, const Comm&) const override;
   Work work(const State&) const override { return {params_.cells, "cell"}; }
   std::string summary() const override;
@@ -44,8 +44,8 @@ class MyPhysics : public Physics {
   std::vector<double> temperatures() const;
   int first_cell() const { return first_; }
 
-  // Parts of a step: public because a device compiler wants kernels in public functions.
-  void exchange();  ///< the neighbours' outermost cells into the two ghosts
+  // Parts of a step: public because device compilers require kernels in public functions.
+  void exchange();  ///< copies the neighbours' outermost cells into the two ghosts
   void advance();   ///< one step
 
  private:

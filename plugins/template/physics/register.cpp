@@ -4,7 +4,7 @@
 
 namespace cambium::my_physics {
 
-/// Everything that a deck can name once this plugin is loaded.
+/// Registers all types that a deck can name after loading this plugin.
 void register_types(Registry& registry) { registry.add<MyPhysics>("my_physics", "heat on a ring"); }
 
 }  // namespace cambium::my_physics

@@ -8,12 +8,12 @@
 
 namespace cambium::my_pair {
 
-/// Pair potential of Morse's form, E(r) = D [(1 - exp(-a (r - r0)))^2 - 1] - shift, for r below the cut-off; the shift
-/// makes E(cutoff) = 0. P. M. Morse, Phys. Rev. 34, 57 (1929).
+/// Morse pair potential, E(r) = D [(1 - exp(-a (r - r0)))^2 - 1] - shift, for r below the cut-off; the shift makes
+/// E(cutoff) = 0. P. M. Morse, Phys. Rev. 34, 57 (1929).
 struct MyPairForm {
   static constexpr const char* label = "my_pair";
 
-  /// The keys of a deck. This declaration is also their check, their documentation and their JSON schema.
+  /// Keys of the deck. This declaration is also their validation, their documentation and their JSON schema.
   struct Params {
     double depth = 0.0;     ///< D, eV
     double width = 0.0;     ///< a, 1/Å
@@ -33,8 +33,8 @@ struct MyPairForm {
   };
   Params params;
 
-  /// The formula: energy, and -(dE/dr)/r, at the squared distance r2. P is several numbers in one register, so that as
-  /// many pairs are computed at once.
+  /// The formula: energy, and -(dE/dr)/r, at the squared distance r2. P is a SIMD pack of values, so that several pairs
+  /// are computed at once.
   template <class P>
   struct Model {
     P depth, width, distance;
@@ -45,7 +45,7 @@ struct MyPairForm {
     }
   };
 
-  /// The coefficients and the cut-off between two types of atoms.
+  /// Coefficients and cut-off of a pair of atom types.
   PairTerms<Model> pair(std::span<const Species> species, int, int) const {
     if (species.size() == 1) return {{params.depth, params.width, params.distance}, params.cutoff};
     throw InputError(

@@ -4,7 +4,7 @@
 
 namespace cambium::my_pair {
 
-/// Everything that a deck can name once this plugin is loaded.
+/// Registers all types that a deck can name after loading this plugin.
 void register_types(Registry& registry) {
   registry.add<MyPair>("my_pair", "pair potential of Morse's form, for one species");
 }

@@ -52,7 +52,7 @@ struct Column {
   std::vector<double> values;
 };
 
-/// "step,time [ps],temperature [K]" and rows of numbers.
+/// Reads a column of a table: "step,time [ps],temperature [K]" and rows of values.
 Column read_column(const std::string& path, const std::string& name) {
   io::TextLines file(path);
   file.next();
@@ -81,7 +81,7 @@ void MyTask::check(Context& context) {
       fmt::format("my_task: mean of '{}' in {}, {} blocks", params_.column, params_.table, params_.blocks));
 }
 
-/// Rank 0 reads and writes; an error there is an error of all.
+/// Rank 0 reads and writes; an error there is an error on all.
 Task::Outcome MyTask::run(Context& context) {
   io::on_root(context.comm, [&] {
     const Column column = read_column(params_.table, params_.column);

@@ -8,8 +8,8 @@
 
 namespace cambium::my_task {
 
-/// Mean of correlated values with its standard error by blocks: the values are cut into `blocks` runs of equal length
-/// (what is left over at the front is not used), whose means m_b, being nearly independent, give
+/// Mean of correlated values with its standard error by blocking: the values are divided into `blocks` runs of equal
+/// length (a remainder at the front is not used), whose means m_b, being nearly independent, give
 ///   error^2 = sum_b (m_b - m)^2 / (blocks (blocks - 1)).
 /// H. Flyvbjerg and H. G. Petersen, J. Chem. Phys. 91, 461 (1989).
 struct BlockMean {
@@ -19,10 +19,10 @@ struct BlockMean {
 /// InputError with fewer values than blocks.
 BlockMean block_mean(std::span<const double> values, int blocks);
 
-/// A stage that reads one column of a table (CSV, names with units in its first line) which an earlier stage wrote.
+/// A stage that reads one column of a table (CSV, header with names and units) written by an earlier stage.
 class MyTask : public Task {
  public:
-  /// The keys of a deck. This declaration is also their check, their documentation and their JSON schema.
+  /// Keys of the deck. This declaration is also their validation, their documentation and their JSON schema.
   struct Params {
     std::string table, column;
     int blocks = 10;

@@ -4,7 +4,7 @@
 
 namespace cambium::my_task {
 
-/// Everything that a deck can name once this plugin is loaded.
+/// Registers all types that a deck can name after loading this plugin.
 void register_types(Registry& registry) {
   registry.add<MyTask>("my_task", "mean of a table's column with its standard error");
 }

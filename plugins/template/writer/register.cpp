@@ -4,7 +4,7 @@
 
 namespace cambium::my_writer {
 
-/// Everything that a deck can name once this plugin is loaded.
+/// Registers all types that a deck can name after loading this plugin.
 void register_types(Registry& registry) {
   registry.add<MyWriter>("my_writer", "number density along an axis of the cell");
 }

@@ -77,7 +77,7 @@ torch::jit::Module Archive::Module::load(torch::jit::ExtraFilesMap& extra) const
 }
 
 c10::IValue Archive::Module::call(torch::jit::Module& program, const ArchiveInputs& in) {
-  // Programs are short beside the work in them; compiled anew for each number of edges they take seconds a step.
+  // The overhead of programs is small; recompilation for each number of edges would take seconds per step.
   const torch::jit::GraphOptimizerEnabledGuard plain(false);
   return program.get_method("forward")(in.arguments);
 }

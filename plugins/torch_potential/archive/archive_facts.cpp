@@ -33,7 +33,7 @@ torch::jit::ExtraFilesMap known_extra_files() {
 
 namespace {
 
-/// Extra files are texts; some writers end them with a zero byte.
+/// Extra files are texts; some writers terminate them with a zero byte.
 std::string text_of(const torch::jit::ExtraFilesMap& extra, const std::string& name) {
   const auto found = extra.find(name);
   return found == extra.end() ? std::string() : std::string(found->second.c_str());
@@ -46,7 +46,7 @@ std::vector<std::string> words(const std::string& text) {
   return out;
 }
 
-/// A buffer of the module or of one inside of it.
+/// A buffer of the module or of one of its submodules.
 std::optional<at::Tensor> buffer(const torch::jit::Module& module, const std::string& name) {
   for (const auto& one : module.named_buffers(true))
     if (one.name == name || one.name.ends_with("." + name)) return one.value.to(at::kCPU);

@@ -7,7 +7,7 @@
 
 namespace cambium::torch_potential {
 
-/// Extra files that the archives of the known programs hold; an empty text where one is missing.
+/// Extra files of archives of the known programs; an empty text if one is missing.
 torch::jit::ExtraFilesMap known_extra_files();
 
 /// Reads extra files, buffers and the schema of `forward`. InputError for a program of another kind.

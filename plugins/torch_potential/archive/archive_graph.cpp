@@ -68,7 +68,7 @@ ArchiveInputs inputs_of(const ArchiveGraph& graph, std::int64_t species, const A
   in.vectors = torch::from_blob(const_cast<double*>(graph.vector.data()), {edges, 3}, at::kDouble).to(device).clone();
   in.vectors.requires_grad_(true);
   in.positions = torch::zeros({nodes, 3}, torch::TensorOptions().dtype(type).device(device));
-  // MACE adds messages at the second node of an edge, the others at the first; only centres have all their edges.
+  // MACE aggregates messages at the second node of an edge, the others at the first; only centres have all their edges.
   const bool mace = facts.family == Family::mace || facts.family == Family::mace_lammps;
   const auto shifts = (mace ? -in.vectors : in.vectors).to(type);
   in.arguments.emplace_back(dictionary_of(graph, species, facts.family, in.positions, shifts));

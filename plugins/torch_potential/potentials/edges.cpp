@@ -47,7 +47,7 @@ void add_edge(ArchiveGraph& graph, std::int64_t centre, std::int64_t neighbour, 
 }  // namespace
 
 Edges EdgeFinder::find(const Particles& particles, const NeighborList& list, std::span<const int> type) {
-  Particles all = particles;  // every row has neighbours of its own; arrays are shared
+  Particles all = particles;  // every row has its own neighbours; arrays are shared
   if (layers_ > 1) {
     all.nlocal = particles.total();
     all.nghost = 0;
@@ -64,7 +64,7 @@ Edges EdgeFinder::find(const Particles& particles, const NeighborList& list, std
   out.graph.owned = particles.nlocal;
   for (int i = 0; i < particles.nlocal; ++i) add_node(i);
   std::size_t first = 0;
-  for (int layer = 0; layer < layers_; ++layer) {  // nodes that are met in a layer are centres of the next
+  for (int layer = 0; layer < layers_; ++layer) {  // nodes found in a layer are centres of the next
     const std::size_t last = out.row.size();
     for (std::size_t centre = first; centre < last; ++centre)
       rows.each(out.row[centre], [&](int j, const double d[3]) {

@@ -19,7 +19,7 @@ using Family = ArchiveFacts::Family;
 
 namespace {
 
-/// CODATA 2018; the calorie is the thermochemical one.
+/// CODATA 2018, with the thermochemical calorie.
 double in_ev(const std::string& unit) {
   if (unit == "hartree") return 27.211386245988;
   if (unit == "kcal/mol") return 0.043364104241800934;
@@ -31,7 +31,7 @@ double in_angstrom(const std::string& unit) {
   return unit == "nm" ? 10.0 : 1.0;
 }
 
-/// True if a file lies in the folder of the run, of which the current stage's folder is a part.
+/// True if a file is in the folder of the run, which contains the folder of the current stage.
 bool in_run(const std::string& path, const Context& context) {
   std::error_code error;
   const fs::path stage = fs::weakly_canonical(fs::absolute(context.run_directory), error);

@@ -12,14 +12,14 @@
 
 namespace cambium::torch_potential {
 
-/// A potential that another program stored as a TorchScript archive: MACE (Batatia et al., 2022), NequIP (Batzner et
-/// al., Nat. Commun. 13, 2453, 2022) or Allegro (Musaelian et al., Nat. Commun. 14, 579, 2023). Forces are the
-/// derivative of the energies of a rank's own atoms by the vectors between neighbours.
+/// A potential stored by another program as a TorchScript archive: MACE (Batatia et al., 2022), NequIP (Batzner et al.,
+/// Nat. Commun. 13, 2453, 2022) or Allegro (Musaelian et al., Nat. Commun. 14, 579, 2023). Forces are the derivative of
+/// the energies of a rank's own atoms with respect to the vectors between neighbours.
 class TorchScript : public Potential, public Checked {
  public:
   struct Params {
     std::string model;                                ///< archive
-    bool trust = false;                               ///< it may run though it lies outside of the run's folder
+    bool trust = false;                               ///< allow it to run from outside the run's folder
     std::optional<std::vector<std::string>> species;  ///< by type of the archive
     std::optional<std::string> energy_unit, length_unit;
     std::optional<double> cutoff;  ///< Å
@@ -50,13 +50,13 @@ class TorchScript : public Potential, public Checked {
     }
   };
 
-  /// Opens the archive; KeyError about the key that would say what the archive does not. In a dry run, archives that an
-  /// earlier stage makes are left out.
+  /// Opens the archive; KeyError about the key that would provide what the archive does not specify. In a dry run,
+  /// archives that an earlier stage writes are skipped.
   TorchScript(const Params& params, Context& context);
 
   void examine(Check&) override;
   void bind(std::span<const Species> species) override;
-  /// One step of message passing on one rank, whose ghosts are images of its own atoms; else all of them.
+  /// One step of message passing on one rank, whose ghosts are images of its own atoms; otherwise all steps.
   double cutoff() const override { return folded_ ? range_ : range_ * layers_; }
   bool writes_ghost_forces() const override { return true; }
   void compute(const Particles&, const NeighborList&, GhostExchange&, const ForceRequest&, ForceOutput&,

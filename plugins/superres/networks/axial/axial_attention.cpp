@@ -9,7 +9,7 @@
 namespace cambium::superres {
 namespace {
 
-/// Adds the bias and turns rows of n scores into weights.
+/// Adds the bias and turns rows of n scores into softmax weights.
 template <class T>
 void biased_softmax(const AxialShape& shape, int axis, const T* bias, T* scores) {
   const KernelRegion region("softmax", WorkKind::transcendental);
@@ -23,7 +23,7 @@ void biased_softmax(const AxialShape& shape, int axis, const T* bias, T* scores)
   }
 }
 
-/// By the weights becomes by the scores, and adds to by the bias.
+/// Turns the gradient with respect to the weights into that with respect to the scores, and adds that of the bias.
 template <class T>
 void softmax_slope(const AxialShape& shape, int axis, const T* weights, T* by_weights, T* by_bias) {
   const KernelRegion region("slope of the softmax", WorkKind::reduction);

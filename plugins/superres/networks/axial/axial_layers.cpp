@@ -12,7 +12,7 @@ namespace {
 
 constexpr auto bend = Activation::gelu;
 constexpr double least_variance = 1e-5;
-// Parameters of a layer, counted from its first.
+// Parameters of a layer, as offsets from its first.
 constexpr int of_norm1 = 0, of_qkv = 2, of_bias = 4, of_out = 6, of_norm2 = 8, of_mlp = 10, of_mlp_out = 12;
 
 template <class T>
@@ -27,7 +27,7 @@ T* of(std::span<const TensorRef> arrays, int parameter) {
 
 }  // namespace
 
-/// tell(place in planes, place in rows of patches).
+/// Calls tell(index in planes, index in rows of patches) for every point.
 template <class T>
 template <class F>
 void AxialLayers<T>::each_point(int channels, const F& tell) const {

@@ -7,8 +7,8 @@
 namespace cambium::superres {
 
 /// Vision transformer with axial attention: patches are embedded as rows; each layer adds attention along x and along
-/// z, of the same queries, keys and values and with one output matrix (McCabe et al. 2024, arXiv:2310.02994), and a
-/// feed-forward part with gelu, both behind a layer norm; the projection gives the points of each patch.
+/// z, with shared queries, keys, values and output matrix (McCabe et al. 2024, arXiv:2310.02994), and a feed-forward
+/// part with GELU, both pre-normalised by a layer norm; the projection gives the points of each patch.
 template <class T>
 class AxialLayers : public PlaneLayers<T> {
  public:
@@ -19,7 +19,7 @@ class AxialLayers : public PlaneLayers<T> {
 
  private:
   using Values = std::vector<T>;
-  /// Rows without their mean over their deviation, and 1 / deviation of each.
+  /// Normalised rows, and the inverse standard deviation of each.
   struct Norm {
     Values scaled, inverse;
   };
@@ -31,7 +31,7 @@ class AxialLayers : public PlaneLayers<T> {
   int rows() const { return samples_ * shape_.tokens(0) * shape_.tokens(1); }
   const T* weight(int parameter) const { return static_cast<const T*>(weights_[parameter].data); }
 
-  /// Between planes (samples, channels, x, z) and rows of patches (rows, channels patch points).
+  /// Copies between planes (samples, channels, x, z) and rows of patches (rows, channels patch points).
   template <class F>
   void each_point(int channels, const F& tell) const;
   Values dense(int parameter, int in, int out, const Values& x) const;

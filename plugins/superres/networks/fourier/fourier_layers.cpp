@@ -15,7 +15,7 @@ namespace cambium::superres {
 namespace {
 
 constexpr auto gelu = cambium::Activation::gelu;
-constexpr int first_layer = 2;  ///< parameter: behind those of the lifting
+constexpr int first_layer = 2;  ///< parameter index: after those of the lifting
 
 template <class T>
 void fill(const TensorRef& weights, double deviation, std::uint64_t seed, int parameter) {
@@ -95,7 +95,7 @@ std::vector<std::int64_t> FourierLayers<T>::neighbours(int kernel) const {
   return out;
 }
 
-/// Rows (offset, channel) of what lies beside each point, of fields (channels, points).
+/// Gathers rows (offset, channel) of the neighbours of each point, from fields (channels, points).
 template <class T>
 static void gather(const std::vector<std::int64_t>& from, std::size_t n, int channels, const T* fields, T* rows) {
   const KernelRegion region("neighbours of points", WorkKind::movement);
@@ -195,8 +195,8 @@ void FourierLayers<T>::add_modes(int layer, const Values& in, Values& sums) {
   }
 }
 
-/// Transposes: of the inverse over N points, in which modes other than kz = 0 count twice, the forward transform times
-/// 2 / N or 1 / N; of the forward transform that inverse times N / 2 or N.
+/// Transposes: that of the inverse over N points, in which modes other than kz = 0 count twice, is the forward
+/// transform times 2 / N or 1 / N; that of the forward transform is the inverse times N / 2 or N.
 template <class T>
 void FourierLayers<T>::modes_backward(int layer, const Values& by_sum, Values& by_input, T* gradient) {
   const auto& grid = shape_.grid;

@@ -13,24 +13,25 @@ struct FourierShape {
   int inputs = 0, outputs = 0;  ///< channels of the plane
   int width = 32, layers = 4;   ///< channels inside, Fourier layers
   int hidden = 64;              ///< channels of the projection
-  int kernel = 1;               ///< points of the filter beside the modes along x and z, odd
+  int kernel = 1;               ///< points of the local filter in addition to the modes, along x and z, odd
 };
 
-/// "lift.w" (inputs, width) and "lift.b"; of each Fourier layer l "layers.<l>.modes" (2, modes along x, along z, width,
-/// width), real parts first, "layers.<l>.w" (kernel^2 width, width), rows by offset along x, along z and channel, and
-/// "layers.<l>.b"; "project.0.w" (width, hidden), "project.0.b", "project.1.w" (hidden, outputs), "project.1.b".
-/// Matrices are (in, out).
+/// "lift.w" (inputs, width) and "lift.b"; for each Fourier layer l "layers.<l>.modes" (2, modes along x, along z,
+/// width, width), real parts first, "layers.<l>.w" (kernel^2 width, width), rows by offset along x, along z and
+/// channel, and "layers.<l>.b"; "project.0.w" (width, hidden), "project.0.b", "project.1.w" (hidden, outputs),
+/// "project.1.b". Matrices are (in, out).
 std::vector<train::ParameterInfo> fourier_parameters(const FourierShape& shape);
 /// First parameter of the lifting, of each Fourier layer and of both layers of the projection.
 std::vector<int> fourier_modules(const FourierShape& shape);
-/// Normal numbers of variance 1 / inputs for weights and for both parts of a mode's together, 2 / inputs in the
-/// projection, a function of (seed, parameter, element); biases are 0. `last_is_zero`: the last layer's weights, too.
+/// Initialises with normal values of variance 1 / inputs for weights and for complex mode weights, 2 / inputs in the
+/// projection, a function of (seed, parameter, element); biases are 0. `last_is_zero`: so are the last layer's weights.
 void initialise_fourier(const FourierShape& shape, std::span<const TensorRef> weights, std::uint64_t seed,
                         bool last_is_zero);
 
-/// Forward and backward passes in T, float or double. Each Fourier layer is gelu(inverse transform of (modes' weights
-/// times modes) + w v + b), w a filter of kernel^2 points whose values beyond the ends are continued as the modes' are,
-/// the last one without gelu; the projection has gelu behind its first layer. Fields are (samples, channels, x, z).
+/// Forward and backward passes in T, float or double. Each Fourier layer is GELU(inverse transform of (modes' weights
+/// times modes) + w v + b), w a filter of kernel^2 points whose values beyond the ends are continued as those of the
+/// modes, the last one without GELU; the projection has GELU after its first layer. Fields are (samples, channels, x,
+/// z).
 template <class T>
 class FourierLayers : public PlaneLayers<T> {
  public:
@@ -53,7 +54,7 @@ class FourierLayers : public PlaneLayers<T> {
   std::size_t nodes() const { return static_cast<std::size_t>(shape_.grid.nodes()); }
   const T* weight(int parameter) const { return static_cast<const T*>(weights_[parameter].data); }
 
-  /// For each offset of the filter and each point the point there, -1 for a zero beyond the ends.
+  /// For each offset of the filter and each point the index of the neighbour, -1 for a zero beyond the ends.
   std::vector<std::int64_t> neighbours(int kernel) const;
   Values dense(const Dense& layer, const Values& in) const;
   Values dense_backward(const Dense& layer, const Values& in, const Values& by_sum,

@@ -4,7 +4,7 @@
 
 namespace cambium::superres {
 
-/// Complex matrices of a Fourier layer: for each kept mode one (width, width), (in, out), all real parts before all
+/// Complex matrices of a Fourier layer: for each retained mode one (width, width), (in, out), all real parts before all
 /// imaginary ones.
 template <class T>
 struct ModeMatrices {
@@ -19,7 +19,7 @@ struct ModeParts {
   T *real, *imaginary;
 };
 
-/// Sum of n numbers in lanes that a compiler keeps side by side, always in the same order.
+/// Sum of n values in independent lanes that vectorise, always in the same order.
 template <class T>
 T lane_sum(const T* x, std::size_t n);
 
@@ -27,8 +27,8 @@ T lane_sum(const T* x, std::size_t n);
 template <class T>
 void multiply_modes(const ModeMatrices<T>& w, const T* real, const T* imaginary, T* out_real, T* out_imaginary);
 
-/// by_in[m][i] = sum_o conj(w[m][i][o]) by_out[m][o], and adds conj(in[m][i]) by_out[m][o] to gradient[m][i][o], laid
-/// out like the weights. Derivatives by real and imaginary part are the parts of a complex number.
+/// by_in[m][i] = sum_o conj(w[m][i][o]) by_out[m][o], and adds conj(in[m][i]) by_out[m][o] to gradient[m][i][o], in the
+/// layout of the weights. Derivatives with respect to real and imaginary part are the parts of a complex value.
 template <class T>
 void multiply_modes_backward(const ModeMatrices<T>& w, const ModeParts<const T>& in, const ModeParts<const T>& by_out,
                              const ModeParts<T>& by_in, T* gradient);

@@ -10,7 +10,7 @@
 namespace cambium::superres {
 namespace {
 
-/// The least even number of at least `n` without a prime factor above 5.
+/// Smallest even number of at least `n` without a prime factor above 5.
 int short_to_transform(int n) {
   for (int even = n + n % 2;; even += 2) {
     int left = even;
@@ -83,7 +83,7 @@ void SpectralTransform::make_room(int channels) {
   of_x_.make(channels * grid_.modes[1] * 2, x_.length(), x_.modes());
 }
 
-/// From kept modes along z of every x to all modes along x.
+/// From retained modes along z of every x to all modes along x.
 void SpectralTransform::along_x_forward(int channels, Beyond beyond) {
   const int nx = grid_.points[0], mz = grid_.modes[1], length = x_.length();
   const auto& from = of_z_.host_spectrum;
@@ -134,7 +134,7 @@ void SpectralTransform::forward(const T* fields, int channels, Beyond beyond, st
     }
 }
 
-/// From all modes along x to kept modes along z of every x.
+/// From all modes along x to retained modes along z of every x.
 void SpectralTransform::along_x_backward(int channels, Beyond beyond) {
   const int nx = grid_.points[0], mz = grid_.modes[1];
   to_device(of_x_.host_spectrum, of_x_.spectrum);
@@ -165,7 +165,7 @@ void SpectralTransform::backward(std::span<const T> real, std::span<const T> ima
       std::fill(b, b + 2 * other, 0.0);
       for (int j = -mx; j < mx; ++j) {
         const int n = std::abs(j);
-        const double turn = j < 0 ? -1.0 : 1.0, share = j == 0 ? 1.0 : 0.5;  // of a mode and the conjugate of its other
+        const double turn = j < 0 ? -1.0 : 1.0, share = j == 0 ? 1.0 : 0.5;  // for a mode and the conjugate at -n
         const auto at = static_cast<std::size_t>(((j + mx) * mz + k) * channels + c);
         const double re = static_cast<double>(real[at]), im = static_cast<double>(imaginary[at]);
         a[n] += share * re;
