@@ -1,7 +1,7 @@
 """Checkpoints of a training that no rank holds whole: one file by all ranks, or a file of each; the same weights on other ranks and in
 other divisions, written behind or not; what is said of shares that are missing or foreign; ranks killed while they write.
 
-CAMBIUM_KILLS: moments at which a run is killed while it writes (12)."""
+CAMBIUM_KILLS: moments at which a run is killed while it writes (6)."""
 # needs: md
 # cost: 60
 import glob
@@ -17,8 +17,8 @@ import h5py
 import program
 from test_train import deck, stage, weights
 
-KILLS = int(os.environ.get("CAMBIUM_KILLS", "12"))
-RESUMED = 4 if KILLS <= 12 else 1
+KILLS = int(os.environ.get("CAMBIUM_KILLS", "6"))
+RESUMED = 2 if KILLS <= 12 else 1
 
 
 def shared(folder, transfer, preset=None, **given):
