@@ -2,6 +2,7 @@
 will write, and what its results.json names; nothing here is listed by stage."""
 # needs: md
 # cost: 110
+# processors: 2
 import glob
 import json
 import os

@@ -2,6 +2,7 @@
 checkpoints that any division reads, and what is refused."""
 # needs: superres
 # cost: 20
+# processors: 2
 import json
 import os
 import re

@@ -2,6 +2,7 @@
 others to the same numbers."""
 # needs: md
 # cost: 40
+# processors: 2
 import os
 import shutil
 import subprocess

@@ -4,6 +4,7 @@ that goes on.
 CAMBIUM_MOMENTS: moments at which a random rank of each physics is killed (where it is not set, 1, of three of them)."""
 # needs: md
 # cost: 40
+# processors: 2
 import os
 import random
 import re

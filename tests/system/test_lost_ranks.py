@@ -2,6 +2,7 @@
 
 CAMBIUM_LOSSES: runs of which ranks are killed (4)."""
 # needs: md
+# processors: 2
 import glob
 import os
 import random

@@ -2,6 +2,7 @@
 exported within that, to the bits of an undivided one; the same of a transformer; and what is said where a key would gather the model."""
 # needs: sequence relate
 # cost: 40
+# processors: 2
 import glob
 import math
 import os

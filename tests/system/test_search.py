@@ -2,6 +2,7 @@
 its journal can be replayed."""
 # needs: podlstm
 # cost: 35
+# processors: 2
 import json
 import os
 import random

@@ -4,6 +4,7 @@ other divisions, written behind or not; what is said of shares that are missing 
 CAMBIUM_KILLS: moments at which a run is killed while it writes (6)."""
 # needs: md
 # cost: 60
+# processors: 2
 import glob
 import os
 import random

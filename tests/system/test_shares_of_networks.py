@@ -2,6 +2,7 @@
 module, to the bits of whole weights; and which networks need all of their weights."""
 # needs: superres graph
 # cost: 60
+# processors: 2
 import os
 import re
 import unittest
