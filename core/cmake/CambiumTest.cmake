@@ -5,6 +5,7 @@
 # skipped where there are no data. COST: seconds on one rank, of long ones, which begin first. BY_HAND: built, but no test. ALONE: each file is
 # compiled by itself, whatever CAMBIUM_UNITY says. TORCH: its sources include Torch; those of others do not, though they may link libraries
 # of networks that are written with it.
+# Of several numbers of ranks above one, the largest up to four is run by `./quickstart test`; the others are labelled thorough.
 function(cambium_add_test)
   cmake_parse_arguments(arg "DATA;BY_HAND;ALONE;TORCH" "NAME;TIMEOUT;COST" "SOURCES;LIBRARIES;NP;LABELS" ${ARGN})
   if(NOT arg_NP)
@@ -44,6 +45,12 @@ function(cambium_add_test)
   if(arg_BY_HAND)
     return()
   endif()
+  set(most 0)
+  foreach(np ${arg_NP})
+    if(np GREATER most AND (np LESS_EQUAL 4 OR most LESS_EQUAL 1))
+      set(most ${np})
+    endif()
+  endforeach()
   set(parts _)
   if(arg_DATA)
     list(APPEND parts _data)
@@ -65,7 +72,11 @@ function(cambium_add_test)
         set(test ${arg_NAME}${suffix}.np${np})
         add_test(NAME ${test} COMMAND ${CAMBIUM_MPIEXEC} -np ${np} $<TARGET_FILE:test_${arg_NAME}> ${cases})
       endif()
-      set_tests_properties(${test} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} PROCESSORS ${np} COST ${arg_COST}
+      set(labels ${arg_LABELS})
+      if(np GREATER 1 AND NOT np EQUAL most)
+        list(APPEND labels thorough)
+      endif()
+      set_tests_properties(${test} PROPERTIES LABELS "${labels}" TIMEOUT ${arg_TIMEOUT} PROCESSORS ${np} COST ${arg_COST}
         SKIP_RETURN_CODE 77 ENVIRONMENT "${CAMBIUM_TEST_ENVIRONMENT}")
     endforeach()
   endforeach()

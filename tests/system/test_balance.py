@@ -1,6 +1,7 @@
 """A droplet on several ranks through the program: parts of the cell that follow the pairs, restarts on as many and on other ranks."""
 # needs: md
 # cost: 20
+# thorough
 import glob
 import os
 import re

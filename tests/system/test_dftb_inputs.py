@@ -1,6 +1,7 @@
 """DFTB of inputs that users of DFTB+ bring: d shells, k-points with forces and pressure, ions, larger cells, extended files, files without a spline."""
 # needs: submatrix
 # cost: 40
+# thorough
 import csv
 import json
 import os

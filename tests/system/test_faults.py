@@ -3,6 +3,7 @@ others to the same numbers."""
 # needs: md
 # cost: 40
 # processors: 2
+# thorough
 import os
 import shutil
 import subprocess

@@ -2,6 +2,7 @@
 validation set, both columns of learning_curve.h5 are one number."""
 # needs: deepmd superres cosmo graph
 # cost: 30
+# thorough
 import os
 import unittest
 

@@ -5,6 +5,7 @@ CAMBIUM_MOMENTS: moments at which a random rank of each physics is killed (where
 # needs: md
 # cost: 40
 # processors: 2
+# thorough
 import os
 import random
 import re

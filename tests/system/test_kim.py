@@ -1,5 +1,6 @@
 """Models of OpenKIM against LAMMPS' own `pair_style kim`: energies, pressures, forces; ranks, energy conservation, messages."""
 # needs: md kim
+# thorough
 import os
 import re
 import shutil

@@ -3,6 +3,7 @@
 CAMBIUM_LOSSES: runs of which ranks are killed (4)."""
 # needs: md
 # processors: 2
+# thorough
 import glob
 import os
 import random

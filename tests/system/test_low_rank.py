@@ -1,5 +1,6 @@
 """The stage `compress`: its model is a model file as any other, faster and nearly as good; what cannot be is said, and the best is kept."""
 # cost: 60
+# thorough
 import json
 import os
 import re

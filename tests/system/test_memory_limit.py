@@ -3,6 +3,7 @@ exported within that, to the bits of an undivided one; the same of a transformer
 # needs: sequence relate
 # cost: 40
 # processors: 2
+# thorough
 import glob
 import math
 import os

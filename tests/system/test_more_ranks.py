@@ -1,6 +1,7 @@
 """Problems with fewer pieces than ranks: blocks, atoms, cells, nodes, samples. On seven ranks, some of which have none, they give what one rank
 gives, or are refused with a sentence; none hangs, and none ends in the messages of MPI."""
 # processors: 2
+# thorough
 import os
 import re
 import subprocess

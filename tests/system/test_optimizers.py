@@ -1,4 +1,5 @@
 """Every optimizer with every layout of weights and after a restart: the same bits as the plain run."""
+# thorough
 import itertools
 import os
 import random

@@ -1,6 +1,7 @@
 """`cambium plot` and `cambium movie`, and cambium_io.plot and movie: of every file that decks which ship leave behind. Needs no data."""
 # needs: md
 # cost: 110
+# thorough
 import glob
 import os
 import shutil

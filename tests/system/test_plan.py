@@ -1,6 +1,7 @@
 """`cambium plan` of simulations: what ranks count is what was planned and no more than their surface asks for; the page, by hand."""
 # needs: md kinetic superres
 # cost: 30
+# thorough
 import json
 import math
 import os

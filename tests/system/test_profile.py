@@ -1,6 +1,7 @@
 """`cambium profile`: the classes and idle time are the wall time, nearly all of it has a name, operations are those that shapes say."""
 # needs: md
 # cost: 30
+# thorough
 import csv
 import json
 import os

@@ -1,6 +1,7 @@
 """Purification and submatrices through the program: the true error of both beside exact levels, ranks, and the study at a small size."""
 # needs: submatrix
 # cost: 20
+# thorough
 import json
 import os
 import subprocess

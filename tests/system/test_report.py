@@ -1,6 +1,7 @@
 """`cambium report`: one page that carries everything, and what it says when there is nothing to report on."""
 # needs: md superres
 # cost: 20
+# thorough
 import json
 import os
 import re

@@ -3,6 +3,7 @@ its journal can be replayed."""
 # needs: podlstm
 # cost: 35
 # processors: 2
+# thorough
 import json
 import os
 import random

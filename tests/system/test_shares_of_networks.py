@@ -3,6 +3,7 @@ module, to the bits of whole weights; and which networks need all of their weigh
 # needs: superres graph
 # cost: 60
 # processors: 2
+# thorough
 import os
 import re
 import unittest

@@ -1,5 +1,6 @@
 """Trainings measured by rules: logs of three decks, a table of seeds and batches with its page, and the bench of tasks."""
 # needs: graph
+# thorough
 import json
 import os
 import unittest

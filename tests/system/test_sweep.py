@@ -1,6 +1,7 @@
 """`cambium sweep`: tables of runs from end to end: dry run, interruption and going on, two ranks, seeds, pairs, failures, Slurm, files, page."""
 # needs: md kinetic
 # cost: 60
+# thorough
 import csv
 import json
 import os

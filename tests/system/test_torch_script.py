@@ -1,5 +1,6 @@
 """Modules of PyTorch train through the layer as PyTorch itself trains them; what they leave is read back by PyTorch."""
 # needs: torch
+# thorough
 import os
 import subprocess
 import sys
