@@ -14,12 +14,8 @@ function(cambium_read_once name)
     <string> <string_view> <utility> <vector> <fmt/format.h> ${ARGN})
 endfunction()
 
-# cambium_reads(target name): the sources of a library begin with what cambium_read_once(name ...) has read. What sees Torch calls it and holds
-# no arithmetic of its own: fewer optimisations halve the compiler's time there.
+# cambium_reads(target name): the sources of a library begin with what cambium_read_once(name ...) has read.
 function(cambium_reads target name)
-  if(name STREQUAL "cambium_torch_headers")
-    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
-  endif()
   if(CAMBIUM_READ_ONCE)
     target_precompile_headers(${target} REUSE_FROM ${name})
   endif()

@@ -1,6 +1,5 @@
 """Keys and types that had another name: decks, overrides, stored runs and tests' sizes that say so still run, to the same bits, and are
 told. Every former name of the program stands in CASES or in a deck of tests/system/former, which is checked alone."""
-# thorough
 import glob
 import os
 import re

@@ -183,7 +183,11 @@ class Suite(unittest.TestCase):
 
     def test_keys_of_later_optimizers(self):
         for optimizer, keys in (("{type: muon, momentum: 0.8}", {"opt_name": "muon", "opt_momentum": 0.8, "opt_eps": 1e-7, "opt_weight_decay": 0.1}),
-                                ("{type: lion, betas: [0.8, 0.9]}", {"opt_name": "lion", "opt_betas": [0.8, 0.9], "opt_weight_decay": 0.0})):
+                                ("{type: lion, betas: [0.8, 0.9]}", {"opt_name": "lion", "opt_betas": [0.8, 0.9], "opt_weight_decay": 0.0}),
+                                ("{type: nadam, eps: 1e-7}", {"opt_name": "nadam", "opt_betas": [0.9, 0.999], "opt_eps": 1e-7}),
+                                ("{type: soap, weight_decay: 0.02}", {"opt_name": "soap", "opt_betas": [0.95, 0.95], "opt_weight_decay": 0.02}),
+                                ("{type: rmsprop, momentum: 0.5}", {"opt_name": "rmsprop", "opt_momentum": 0.5, "opt_eps": 1e-8}),
+                                ("{type: schedule_free_adamw, beta2: 0.99}", {"opt_name": "schedule_free_adamw", "opt_betas": [0.9, 0.99]})):
             values, _ = self.closed("deepcam", "optimizer=" + optimizer)
             self.assertEqual({key: values.get(key) for key in keys}, keys)
 
