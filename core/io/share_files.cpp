@@ -104,7 +104,7 @@ struct ShareWriter::Disk {
 };
 
 ShareWriter::ShareWriter(std::string manifest, std::vector<SharedArray> arrays, std::vector<Extent> extents,
-                         bool behind, const Comm& comm)
+                         std::optional<std::vector<char>> behind, const Comm& comm)
     : comm_(comm), manifest_(std::move(manifest)), arrays_(std::move(arrays)), extents_(std::move(extents)) {
   if (comm.root()) token_ = random_name();
   comm.broadcast(token_);
@@ -116,10 +116,13 @@ ShareWriter::ShareWriter(std::string manifest, std::vector<SharedArray> arrays, 
     std::error_code error;  // each rank: the memory of a node is visible to its own ranks only
     fs::create_directories(shares_folder(manifest_), error);
     if (error) refuse_write(shares_folder(manifest_), error.message());
-    if (behind)
+    if (behind) {
+      memory_ = std::move(*behind);
+      memory_.clear();
       memory_.reserve(static_cast<std::size_t>(bytes_ + seal_bytes));
-    else
+    } else {
       disk_ = std::make_unique<Disk>(path_);
+    }
     ShareHeader header;
     header.rank = comm.rank();
     header.ranks = comm.size();
@@ -136,29 +139,51 @@ void ShareWriter::put(std::span<const std::byte> numbers) {
   memory_.insert(memory_.end(), first, first + numbers.size());
 }
 
-void ShareWriter::finish() {
+void ShareWriter::require_all_put() const {
   if (put_ != bytes_) throw InternalError("a share got another number of bytes than its extents have");
-  std::array<std::int64_t, 2> said{};
-  on_every_rank(comm_, [&] {
-    if (!disk_) {
-      seal(memory_);
-      said = said_by(memory_.data() + memory_.size() - seal_bytes);
-      return;
-    }
-    disk_->close();
-    seal(disk_->target.part(), path_);
-    said = seal_in(disk_->target.part());
-    disk_->target.commit();
-    disk_.reset();
-  });
-  gather_index(said[0], said[1]);
 }
 
-void ShareWriter::gather_index(std::int64_t bytes, std::int64_t checksum) {
+void ShareWriter::start() {
+  require_all_put();
+  thread_ = std::async(std::launch::async, [this] {
+    seal(memory_);
+    sealed_ = said_by(memory_.data() + memory_.size() - seal_bytes);
+    write_file_atomically(path_, std::string_view(memory_.data(), memory_.size()));
+  });
+}
+
+ShareWriter::State ShareWriter::state() {
+  if (!thread_.valid()) return State::done;
+  return thread_.wait_for(std::chrono::seconds(0)) == std::future_status::ready ? State::done : State::running;
+}
+
+/// Seals a file that was written as its data arrived, and gives it its name.
+void ShareWriter::complete() {
+  require_all_put();
+  disk_->close();
+  seal(disk_->target.part(), path_);
+  sealed_ = seal_in(disk_->target.part());
+  disk_->target.commit();
+  disk_.reset();
+}
+
+void ShareWriter::finish() {
+  on_every_rank(comm_, [&] {
+    if (disk_)
+      complete();
+    else if (thread_.valid())
+      thread_.get();
+    else
+      throw InternalError("the data of a share are in memory, and no thread writes them");
+  });
+  gather_index();
+}
+
+void ShareWriter::gather_index() {
   std::vector<std::int64_t> mine;
   for (const auto& extent : extents_) mine.insert(mine.end(), {extent.first, extent.count});
-  sizes_ = comm_.all_gather(bytes);
-  checksums_ = comm_.all_gather(checksum);
+  sizes_ = comm_.all_gather(sealed_[0]);
+  checksums_ = comm_.all_gather(sealed_[1]);
   lengths_ = comm_.all_gather(std::ssize(extents_));
   all_extents_ = gather(mine, comm_);
 }
@@ -178,28 +203,6 @@ void ShareWriter::describe(Group& manifest) const {
   out.write("checksums", checksums_);
   out.write("lengths", lengths_);
   out.write("extents", all_extents_);
-}
-
-void ShareWriter::start() {
-  thread_ = std::async(std::launch::async, [this] {
-    write_file_atomically(path_, std::string_view(memory_.data(), memory_.size()));
-    std::vector<char>().swap(memory_);
-  });
-}
-
-ShareWriter::State ShareWriter::state() {
-  if (thread_.valid() && thread_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return State::running;
-  try {
-    if (thread_.valid()) thread_.get();
-  } catch (...) {
-    failed_ = std::current_exception();
-  }
-  return failed_ ? State::failed : State::done;
-}
-
-void ShareWriter::wait() {
-  if (thread_.valid()) thread_.wait();
-  if (state() == State::failed) std::rethrow_exception(std::exchange(failed_, nullptr));
 }
 
 void ShareWriter::remove_others() const {

@@ -1,6 +1,6 @@
 #pragma once
+#include <array>
 #include <cstdint>
-#include <exception>
 #include <future>
 #include <memory>
 #include <optional>
@@ -37,40 +37,45 @@ std::string shares_folder(const std::string& manifest);
 class ShareWriter {
  public:
   /// Collective: draws a random name for the files and creates their folder. Every element of an array belongs to one
-  /// rank. `behind`: the data are kept in memory until start(). InputError, on every rank, if the disk fails.
-  ShareWriter(std::string manifest, std::vector<SharedArray> arrays, std::vector<Extent> extents, bool behind,
-              const Comm& comm);
+  /// rank. With `behind` the data are kept in that memory, whose old contents are lost, until start(). InputError, on
+  /// every rank, if the disk fails.
+  ShareWriter(std::string manifest, std::vector<SharedArray> arrays, std::vector<Extent> extents,
+              std::optional<std::vector<char>> behind, const Comm& comm);
   ~ShareWriter();
 
   /// Appends the next elements, in file order; InputError of the disk.
   void put(std::span<const std::byte> numbers);
-  /// Collective, after all calls of put(). Without `behind` the files are then on disk.
+  /// After all calls of put(), with `behind`: computes the checksum of the data in memory and writes both to disk in a
+  /// thread of its own, which calls neither MPI nor HDF5.
+  void start();
+  enum class State { done, running };
+  State state();
+  /// Collective, after all calls of put(): waits for the thread of start(), or completes the file that was written
+  /// meanwhile. The files of all ranks are then on disk. InputError of the disk, on every rank.
   void finish();
   /// On rank 0, after finish(): writes the group /shares.
   void describe(Group& manifest) const;
-  /// Writes the data in memory to disk in a thread of its own, which calls neither MPI nor HDF5.
-  void start();
-  enum class State { done, running, failed };
-  State state();
-  /// Waits for the thread. InputError of the disk, once.
-  void wait();
+  /// The memory of `behind`, for the next checkpoint; after finish().
+  std::vector<char> take_memory() { return std::move(memory_); }
   /// On rank 0, once the manifest has its name: removes files of other attempts from its folder.
   void remove_others() const;
   std::int64_t bytes() const { return bytes_; }  ///< of this rank's file
 
  private:
   struct Disk;
-  void gather_index(std::int64_t bytes, std::int64_t checksum);
+  void require_all_put() const;
+  void complete();
+  void gather_index();
 
   const Comm& comm_;
   std::string manifest_, token_, path_;
   std::vector<SharedArray> arrays_;
   std::vector<Extent> extents_;
-  std::int64_t bytes_ = 0, put_ = 0;  ///< of the file before its seal
-  std::unique_ptr<Disk> disk_;        ///< if data go to disk at once
+  std::int64_t bytes_ = 0, put_ = 0;     ///< of the file before its seal
+  std::array<std::int64_t, 2> sealed_{};  ///< size and checksum in the seal of this rank's file
+  std::unique_ptr<Disk> disk_;           ///< if data go to disk at once
   std::vector<char> memory_;
   std::future<void> thread_;
-  std::exception_ptr failed_;  ///< exception that ended the thread
   /// On rank 0, of all ranks: the sizes and checksums of files, and the extents rank by rank.
   std::vector<std::int64_t> sizes_, checksums_, lengths_, all_extents_;
 };

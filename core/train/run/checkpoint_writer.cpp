@@ -6,7 +6,6 @@
 
 #include "core/base/key_error.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
-#include "core/io/hdf5/h5_image.hpp"
 #include "core/io/hdf5/seal.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/parallel/stop_request.hpp"
@@ -60,11 +59,11 @@ void CheckpointWriter::write(const std::string& path, Weights& weights, const Ch
   }
   with_pieces(weights, parts, [&](InPieces& pieces, const HeadOfWeights& head) {
     if (keys_.transfer == Transfer::collective) return write_collectively(path, pieces, parts, head);
-    behind_ = with_shares(path, keys_.asynchronous, pieces, parts, head);
-    if (keys_.asynchronous)
-      behind_->shares.start();
-    else
-      wait();
+    if (!keys_.asynchronous) return finish(*with_shares(path, {}, pieces, parts, head));
+    share_memory_bytes_ = {};
+    behind_ = with_shares(path, std::move(share_memory_), pieces, parts, head);
+    if (pieces.ledger()) share_memory_bytes_ = Counted(*pieces.ledger(), Held::copies, behind_->shares.bytes());
+    behind_->shares.start();
   });
 }
 
@@ -84,7 +83,7 @@ void CheckpointWriter::with_pieces(Weights& weights, const CheckpointParts& part
 void CheckpointWriter::copy_to_memory(Weights& weights, const CheckpointParts& parts) {
   const auto path = (std::filesystem::path(memory_) / checkpoint_name(parts.progress.step)).string();
   with_pieces(weights, parts, [&](InPieces& pieces, const HeadOfWeights& head) {
-    finish(*with_shares(path, false, pieces, parts, head));
+    finish(*with_shares(path, {}, pieces, parts, head));
   });
 }
 
@@ -142,33 +141,29 @@ void CheckpointWriter::write_collectively(const std::string& path, InPieces& pie
   });
 }
 
-std::unique_ptr<CheckpointWriter::Behind> CheckpointWriter::with_shares(const std::string& path, bool behind,
+std::unique_ptr<CheckpointWriter::Behind> CheckpointWriter::with_shares(const std::string& path,
+                                                                        std::optional<std::vector<char>> behind,
                                                                         InPieces& pieces, const CheckpointParts& parts,
                                                                         const HeadOfWeights& head) const {
   const Comm& comm = context_.comm;
   const auto arrays = pieces.arrays(head.has_best);
-  std::unique_ptr<Behind> out(new Behind{path, {path, arrays, pieces.written(), behind, comm}, {}, {}});
-  if (behind && pieces.ledger()) out->copy = Counted(*pieces.ledger(), Held::copies, out->shares.bytes());
+  std::unique_ptr<Behind> out(new Behind{path, {path, arrays, pieces.written(), std::move(behind), comm}, {}});
   io::on_every_rank(comm, [&] {
     for (const auto& array : arrays)
       pieces.write(array, [&](std::span<const std::byte> numbers) { out->shares.put(numbers); });
   });
-  out->shares.finish();
-  with_head(parts, head, [&](const FillFile& fill) {
-    io::FileInMemory manifest(path);
-    fill(manifest);
-    out->shares.describe(manifest);
-    out->manifest = manifest.sealed_image();
-  });
+  with_head(parts, head, [&](const FillFile& fill) { fill(out->manifest.emplace(path)); });
   return out;
 }
 
 /// Waits until all per-rank files are on disk or one has failed; then writes the manifest.
 void CheckpointWriter::finish(Behind& behind) const {
-  io::on_every_rank(context_.comm, [&] { behind.shares.wait(); });
+  behind.shares.finish();
   io::on_root(context_.comm, [&] {
+    behind.shares.describe(*behind.manifest);
+    const auto image = behind.manifest->sealed_image();
     if (context_.stop) context_.stop->require_directory(true);
-    io::write_file_atomically(behind.path, {behind.manifest.data(), behind.manifest.size()});
+    io::write_file_atomically(behind.path, {image.data(), image.size()});
     behind.shares.remove_others();
     prune(behind.path);
   });
@@ -184,6 +179,7 @@ void CheckpointWriter::wait() {
   if (!behind_) return;
   const auto ending = std::exchange(behind_, {});
   finish(*ending);
+  share_memory_ = ending->shares.take_memory();
 }
 
 }  // namespace cambium::train

@@ -1,8 +1,10 @@
 #pragma once
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "core/io/hdf5/h5_image.hpp"
 #include "core/io/share_files.hpp"
 #include "core/train/run/checkpoint_head.hpp"
 #include "core/train/run/checkpoint_keys.hpp"
@@ -36,13 +38,12 @@ class CheckpointWriter {
   struct Behind {
     std::string path;
     io::ShareWriter shares;
-    std::vector<char> manifest;  ///< rank 0
-    Counted copy;
+    std::optional<io::FileInMemory> manifest;  ///< rank 0: all but the list of shares
   };
   void write_collectively(const std::string& path, InPieces& pieces, const CheckpointParts& parts,
                           const HeadOfWeights& head);
-  std::unique_ptr<Behind> with_shares(const std::string& path, bool behind, InPieces& pieces,
-                                      const CheckpointParts& parts, const HeadOfWeights& head) const;
+  std::unique_ptr<Behind> with_shares(const std::string& path, std::optional<std::vector<char>> behind,
+                                      InPieces& pieces, const CheckpointParts& parts, const HeadOfWeights& head) const;
   void with_pieces(Weights& weights, const CheckpointParts& parts,
                    const std::function<void(InPieces&, const HeadOfWeights&)>& use) const;
   void finish(Behind& behind) const;
@@ -53,6 +54,8 @@ class CheckpointWriter {
   std::string memory_;             ///< folder of copies; empty for none
   std::int64_t copies_every_ = 0;  ///< steps; 0: never
   std::unique_ptr<Behind> behind_;
+  std::vector<char> share_memory_;  ///< of the last asynchronous checkpoint: pages of its own would be slow to get anew
+  Counted share_memory_bytes_;
 };
 
 }  // namespace cambium::train

@@ -33,12 +33,12 @@ std::string scratch(const Comm& comm) {
 /// Writes a manifest and its shares.
 void write(const std::string& path, InPieces& pieces, bool best, bool behind, const Comm& comm) {
   const auto arrays = pieces.arrays(best);
-  io::ShareWriter shares(path, arrays, pieces.written(), behind, comm);
+  io::ShareWriter shares(path, arrays, pieces.written(),
+                         behind ? std::optional<std::vector<char>>(std::in_place) : std::nullopt, comm);
   for (const auto& array : arrays)
     pieces.write(array, [&](std::span<const std::byte> numbers) { shares.put(numbers); });
-  shares.finish();
   if (behind) shares.start();
-  shares.wait();
+  shares.finish();
   io::on_root(comm, [&] {
     io::write_sealed_h5(path, [&](io::File& file) { shares.describe(file); });
     shares.remove_others();
