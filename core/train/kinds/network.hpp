@@ -75,16 +75,20 @@ class ReadyCallback {
 };
 
 class CodedWeights;
+class GivesLoss;
 class GivesParity;
 class HasFactors;
+class HasRunningStatistics;
 class JudgesShares;
 class KeepsNumbers;
+class ReadsFields;
 class TrainsOnDevice;
 class UsesTables;
+class WorksByModule;
 class WorksOnGraph;
 
-/// Optional interfaces of a network. Each pointer is to the network itself, or null if it does not implement the
-/// interface.
+/// Optional features of a network, each declared here and nowhere else. A pointer is to the network itself, or null if
+/// it does not implement the interface; all but `device` stay the same once the data are known.
 struct NetworkTraits {
   /// The loss compares the samples of a step across all ranks: gradient() communicates. Every rank then calls it
   /// exactly once per step, with at least one sample; the stage `train` rejects settings that violate this.
@@ -94,13 +98,17 @@ struct NetworkTraits {
   /// Fields of the training data that evaluation does not need: labels that outputs are only compared with (forces in
   /// addition to energies), and fields that this network does not read.
   std::vector<std::string> spared_labels = {};
-  GivesParity* parity = nullptr;        ///< predictions with labels, for tables and plots
-  HasFactors* factors = nullptr;        ///< layers that support low-rank factors (core/train/low_rank)
-  KeepsNumbers* numbers = nullptr;      ///< extra state of checkpoints
-  UsesTables* tables = nullptr;         ///< embedding tables (core/train/tables)
-  JudgesShares* shares = nullptr;       ///< validation of all samples at once
-  TrainsOnDevice* device = nullptr;     ///< gradients on the device, if the weights are stored there
-  const WorksOnGraph* graph = nullptr;  ///< work of one epoch, for `cambium plan`
+  GivesParity* parity = nullptr;               ///< predictions with labels, for tables and plots
+  HasFactors* factors = nullptr;               ///< layers that support low-rank factors (core/train/low_rank)
+  KeepsNumbers* numbers = nullptr;             ///< extra state of checkpoints
+  UsesTables* tables = nullptr;                ///< embedding tables (core/train/tables)
+  JudgesShares* shares = nullptr;              ///< validation of all samples at once
+  TrainsOnDevice* device = nullptr;            ///< gradients on the device, if the weights are stored there
+  const WorksOnGraph* graph = nullptr;         ///< work of one epoch, for `cambium plan`
+  GivesLoss* loss = nullptr;                   ///< loss terms of samples outside the training set
+  const ReadsFields* fields = nullptr;         ///< fields that infer() reads
+  HasRunningStatistics* statistics = nullptr;  ///< averages that forward passes update
+  WorksByModule* modules = nullptr;            ///< initialisation, evaluation and inference module by module
 };
 
 /// A trainable model: parameters that the training layer owns, and the gradient of its weighted loss. A network has no

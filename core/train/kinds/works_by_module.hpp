@@ -29,8 +29,8 @@ class WorksByModule {
 };
 
 /// True if the network implements it, with its keys and data.
-inline bool works_by_module(const Network& network) {
-  const auto* const by_module = dynamic_cast<const WorksByModule*>(&network);
+inline bool works_by_module(Network& network) {
+  const WorksByModule* const by_module = network.traits().modules;
   return by_module && by_module->works_by_module() && !network.modules().empty();
 }
 

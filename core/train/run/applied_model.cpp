@@ -82,12 +82,12 @@ AppliedModel::AppliedModel(const std::string& path, Context& context, std::optio
                     "run it (cambium list task)",
                     path, model_.info.type));
   if (limit) stored_ = std::make_unique<StoredModules>(path, model_, *limit);
-  const auto spared = model_.network->traits().spared_labels;
-  const auto* reader = dynamic_cast<const ReadsFields*>(model_.network.get());
+  const auto traits = model_.network->traits();
+  const ReadsFields* reader = traits.fields;
   if (reader) rows_field_ = reader->rows_field();
   const auto names = reader ? reader->fields_to_infer() : std::vector<std::string>();
   for (const auto& field : model_.info.fields) {
-    const auto& among = reader ? names : spared;
+    const auto& among = reader ? names : traits.spared_labels;
     const bool found = std::find(among.begin(), among.end(), field.info.name) != among.end();
     if (found == (reader != nullptr)) inputs_.push_back(field.info);
   }
@@ -127,7 +127,7 @@ void AppliedModel::infer(std::span<const SamplePtr> samples, std::span<const Ten
   if (samples.empty()) return;
   if (!stored_) return model_.network->infer(samples, model_.weights.views(), outputs);
   stored_->forward([&](const Pass& pass) {
-    dynamic_cast<WorksByModule&>(*model_.network).infer_by_module(samples, pass.weights, pass.ready, outputs);
+    model_.network->traits().modules->infer_by_module(samples, pass.weights, pass.ready, outputs);
   });
 }
 

@@ -13,7 +13,7 @@ static bool is_same(const TermInfo& a, const TermInfo& b) {
          (a.report == TermInfo::Report::mean || !a.unit.empty());
 }
 
-HeldOutLoss::HeldOutLoss(Network& network) : asks_(dynamic_cast<GivesLoss*>(&network) != nullptr) {
+HeldOutLoss::HeldOutLoss(Network& network) : asks_(network.traits().loss != nullptr) {
   if (asks_ || network.traits().joins_ranks) return;
   const auto metrics = network.metrics();
   for (const auto& term : network.terms()) {

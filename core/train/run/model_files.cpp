@@ -54,7 +54,7 @@ void ModelFiles::write_best(const std::string& name, std::int64_t step) {
 
 std::vector<std::string> ModelFiles::write_final(bool best, std::int64_t step) {
   std::vector<std::string> files{"model.h5"}, more;
-  auto* statistics = dynamic_cast<HasRunningStatistics*>(&step_.network());
+  HasRunningStatistics* statistics = step_.network().traits().statistics;
   if (best && statistics) statistics->take_best();
   if (write_in_parts("model.h5", step, best)) return files;
   const auto write_all = [&](FlatBuffer& weights) {

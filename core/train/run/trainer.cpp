@@ -309,7 +309,7 @@ void Trainer::keep_best(double measure, const std::vector<double>& errors) {
   progress_.best_errors = errors;
   step_.weights().keep_best();
   if (step_.tables()) step_.tables()->keep_best();
-  if (auto* statistics = dynamic_cast<HasRunningStatistics*>(&step_.network())) statistics->keep_best();
+  if (HasRunningStatistics* statistics = step_.network().traits().statistics) statistics->keep_best();
   if (params_.validate.keep_best) models_.write_best("best.h5", progress_.best_step);
 }
 

@@ -47,7 +47,7 @@ std::vector<TermSum> Validation::sums(const Network& network, bool loss, const C
 std::vector<TermSum> Validation::evaluate(Network& network, std::span<const TensorRef> weights, const Comm& comm,
                                           Tables* tables, std::vector<TermSum>* terms) {
   std::vector<TermSum> all(network.metrics().size());
-  GivesLoss* const loss = terms ? dynamic_cast<GivesLoss*>(&network) : nullptr;
+  GivesLoss* const loss = terms ? network.traits().loss : nullptr;
   if (JudgesShares* judges = network.traits().shares)
     if (judges->evaluate_all(data_, weights, all)) return all;
   network.begin_evaluation(data_, weights);
@@ -61,8 +61,8 @@ std::vector<TermSum> Validation::evaluate(Network& network, std::span<const Tens
 
 std::vector<TermSum> Validation::evaluate_by_module(Network& network, const Pass& pass, const Comm& comm,
                                                     std::vector<TermSum>* terms) {
-  WorksByModule& modules = dynamic_cast<WorksByModule&>(network);
-  const bool loss = terms && dynamic_cast<GivesLoss*>(&network);
+  WorksByModule& modules = *network.traits().modules;
+  const bool loss = terms && network.traits().loss;
   network.begin_evaluation(data_, pass.weights);
   std::int64_t first = 0;  // first sample of the round
   return sums(network, loss, comm, terms, [&](auto samples, auto metrics, auto losses) {

@@ -38,7 +38,7 @@ static void require_room_for_weights(const StepKeys& keys, const Network& networ
                  "make the model smaller, or divide it among ranks of more nodes (parallel)", context);
 }
 
-static std::unique_ptr<Weights> make_divided(const StepKeys& keys, const Network& network, Optimizer& optimizer,
+static std::unique_ptr<Weights> make_divided(const StepKeys& keys, Network& network, Optimizer& optimizer,
                                              Context& context) {
   const auto partition = partition_of(*keys.parallel, context.comm.size(), keys.reduce.codec);
   DivideSettings settings;

@@ -120,7 +120,7 @@ void TrainingStep::update(std::int64_t samples, std::int64_t step) {
   const auto timer = context_.timing.scope("optimizer");
   const Region region("step of the weights", WorkKind::elementwise);
   weights_->update({1.0 / static_cast<double>(samples), keys_.clip, rate(step), step + 1});
-  if (auto* statistics = dynamic_cast<HasRunningStatistics*>(network_.get())) statistics->end_step();
+  if (HasRunningStatistics* statistics = network_->traits().statistics) statistics->end_step();
   if (tables_) tables_->step(1.0 / static_cast<double>(samples), rate(step));
 }
 

@@ -53,7 +53,7 @@ class Cosmoflow : public train::TorchNetwork,
   }
   std::vector<train::FieldInfo> outputs() const override { return {{"output", "", {targets_}, DType::f64}}; }
   /// Convolutions, then the fully connected layers.
-  train::NetworkTraits traits() override { return {.factors = this}; }
+  train::NetworkTraits traits() override { return {.factors = this, .loss = this, .fields = this, .modules = this}; }
   std::vector<train::FactorLayer> factor_layers() const override { return module_layers(); }
   std::vector<WidthKey> width_keys() const override { return {{"channels"}, {"hidden"}}; }
   std::vector<Citation> citations() const override;

@@ -79,7 +79,7 @@ class DeepPotentialNetwork : public train::Network, public train::GivesParity, p
                 std::span<train::TermSum> terms) override;
   /// Parity data: energies and virials per atom, and forces; components along axes in which the cell is lower
   /// triangular, as in samples.
-  train::NetworkTraits traits() override { return {.parity = this}; }
+  train::NetworkTraits traits() override { return {.parity = this, .loss = this}; }
   std::vector<io::ParityQuantity> parity_quantities() const override;
   void add_parity(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
                   std::span<io::ParityQuantity> quantities) override;

@@ -33,7 +33,7 @@ class MeshGraphNet : public train::TorchNetwork, public StepsOnNodes, public tra
   std::int64_t fields_on_nodes() const override { return fields_; }
   std::int64_t reach() const override { return params_.layers; }
   /// Both layers of the encoders of nodes and edges, of the edge and node updates of each exchange, and of the decoder.
-  train::NetworkTraits traits() override { return {.factors = this}; }
+  train::NetworkTraits traits() override { return {.factors = this, .modules = this}; }
   std::vector<train::FactorLayer> factor_layers() const override { return module_layers(); }
   std::vector<WidthKey> width_keys() const override { return {{"width"}}; }
   std::string state() const override;

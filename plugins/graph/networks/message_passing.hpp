@@ -36,7 +36,7 @@ class MessagePassing : public train::TorchNetwork, public train::GivesParity, pu
     // Molecules and atomic configurations have different names for the same data; both are accepted.
     std::vector<std::string> spared{"force", "cell", "position", "coord", "type", "box", "virial", "fparam", "aparam"};
     if (params_.reference != EnergyFit::Kind::bonds) spared.emplace_back("bond");
-    return {.spared_labels = spared, .parity = this};
+    return {.spared_labels = spared, .parity = this, .loss = this, .modules = this};
   }
   std::vector<io::ParityQuantity> parity_quantities() const override;
   void add_parity(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,

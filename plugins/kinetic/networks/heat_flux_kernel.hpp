@@ -44,6 +44,7 @@ class HeatFluxKernel : public train::Network, public train::ReadsFields {
   /// "kernel": a and b of the sample's wavenumber, which is all that a sample needs here. Beyond the wavenumbers of the
   /// training set their values at its ends.
   std::vector<std::string> fields_to_infer() const override { return {"wavenumber"}; }
+  train::NetworkTraits traits() override { return {.fields = this}; }
   std::vector<train::FieldInfo> outputs() const override { return {{"kernel", "", {2}, DType::f64}}; }
   void infer(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
              std::span<const TensorRef> outputs) override;

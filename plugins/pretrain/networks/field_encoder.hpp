@@ -53,7 +53,7 @@ class FieldEncoder : public train::TorchNetwork, public train::KeepsNumbers, pub
   std::string state() const override;
   void restore(const std::string& state) override;
 
-  train::NetworkTraits traits() override { return {.joins_ranks = true, .numbers = this}; }
+  train::NetworkTraits traits() override { return {.joins_ranks = true, .numbers = this, .modules = this}; }
   train::KeptNumbers kept() const override { return loss_->kept(); }
   void take(const train::KeptNumbers& kept) override { loss_->take(kept); }
 

@@ -56,7 +56,7 @@ class MugsEncoder : public train::TorchNetwork, public train::KeepsNumbers, publ
   std::vector<Citation> citations() const override;
   std::string state() const override;
   void restore(const std::string& state) override;
-  train::NetworkTraits traits() override { return {.joins_ranks = true, .numbers = this}; }
+  train::NetworkTraits traits() override { return {.joins_ranks = true, .numbers = this, .modules = this}; }
   train::KeptNumbers kept() const override;
   void take(const train::KeptNumbers& kept) override;
 

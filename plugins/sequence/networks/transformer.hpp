@@ -54,7 +54,7 @@ class Transformer : public Network, public HasFactors, public WorksByModule {
   std::vector<TermInfo> terms() const override { return {{"nats_per_byte", "", TermInfo::Report::mean}}; }
   void begin_step(std::uint64_t seed, std::int64_t step) override { seed_ = seed, step_ = step; }
   /// For each block the matrices of queries, keys and values, output projection, MLP up and down; then the head.
-  NetworkTraits traits() override { return {.factors = this}; }
+  NetworkTraits traits() override { return {.factors = this, .modules = this}; }
   std::vector<FactorLayer> factor_layers() const override;
   std::vector<WidthKey> width_keys() const override { return {{"width", params_.heads}}; }
   void gradient(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,

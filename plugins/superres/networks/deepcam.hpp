@@ -36,7 +36,9 @@ class Deepcam : public train::TorchNetwork, public train::ReadsFields {
   std::vector<train::TermInfo> metrics() const override {
     return {{"iou", "", train::TermInfo::Report::mean}, {"cross_entropy", "", train::TermInfo::Report::mean}};
   }
-  train::NetworkTraits traits() override { return {.higher_is_better = {true, false}}; }
+  train::NetworkTraits traits() override {
+    return {.higher_is_better = {true, false}, .fields = this, .modules = this};
+  }
   /// "class": of each point.
   std::vector<std::string> fields_to_infer() const override { return params_.inputs; }
   std::vector<train::FieldInfo> outputs() const override { return {{"class", "", {nx_, nz_}, DType::f64}}; }

@@ -13,6 +13,7 @@ class FlowNetwork : public train::TorchNetwork, public train::GivesLoss {
   enum class Loss { l1, l2 };
 
   void fit_statistics(train::Dataset& training, Context& context) override;
+  train::NetworkTraits traits() override { return {.loss = this, .modules = this}; }
   std::vector<Citation> citations() const override;
   std::string state() const override;
   void restore(const std::string& state) override;

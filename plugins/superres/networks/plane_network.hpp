@@ -57,6 +57,7 @@ class PlaneNetwork : public train::Network, public train::GivesLoss, public trai
 
   void fit_statistics(train::Dataset& training, Context&) override;
   DType dtype() const override { return keys_.precision == Precision::float64 ? DType::f64 : DType::f32; }
+  train::NetworkTraits traits() override { return {.loss = this, .modules = this}; }
   /// Modules of the layers; none with `push_forward`, which needs all weights first.
   std::vector<int> modules() const override;
   void begin_step(std::uint64_t seed, std::int64_t step) override { moment_ = {seed, step}; }

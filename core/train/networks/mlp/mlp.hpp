@@ -85,7 +85,9 @@ class Mlp : public Network,
   std::vector<std::string> export_model(const std::string&, std::span<const TensorRef>, Context&) const override {
     return {};
   }
-  NetworkTraits traits() override { return {.parity = this, .factors = this}; }
+  NetworkTraits traits() override {
+    return {.parity = this, .factors = this, .loss = this, .fields = this, .modules = this};
+  }
   std::vector<FactorLayer> factor_layers() const override;
   std::vector<WidthKey> width_keys() const override { return {{"layers"}}; }
   void use_coded(const CodedWeights& coded) override { coded_ = &coded; }

@@ -41,7 +41,7 @@ class ConvNet : public TorchNetwork, public GivesParity, public HasFactors, publ
   void add_classes(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
                    ClassPredictions& predictions) override;
   /// Factored layers: convolutions (both of each block), the hidden layer, the classes.
-  NetworkTraits traits() override { return {.parity = this, .factors = this}; }
+  NetworkTraits traits() override { return {.parity = this, .factors = this, .fields = this, .modules = this}; }
   std::vector<FactorLayer> factor_layers() const override { return module_layers(); }
   std::vector<WidthKey> width_keys() const override { return {{"channels"}, {"hidden"}}; }
   std::string state() const override;

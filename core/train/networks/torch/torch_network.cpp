@@ -354,7 +354,7 @@ bool TorchNetwork::works_by_module() const { return bound().segments && measures
 void TorchNetwork::evaluate_by_module(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
                                       const ReadyCallback& ready, std::span<TermSum> metrics, std::span<TermSum> loss) {
   in_segments(weights, ready, [&] { add_metrics(samples, metrics); });
-  if (!loss.empty()) dynamic_cast<GivesLoss&>(*this).add_loss(samples, weights, loss);
+  if (!loss.empty()) traits().loss->add_loss(samples, weights, loss);
 }
 
 void TorchNetwork::infer_by_module(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,

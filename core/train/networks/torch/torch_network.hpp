@@ -36,6 +36,8 @@ class TorchNetwork : public Network, public WorksByModule {
              std::span<const TensorRef> outputs) final;
   void evaluate(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
                 std::span<TermSum> metrics) final;
+  /// Derived classes that have more also name this one.
+  NetworkTraits traits() override { return {.modules = this}; }
   /// True with segments(), unless measure() needs weights twice.
   bool works_by_module() const final;
   void evaluate_by_module(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,

@@ -57,7 +57,13 @@ class TorchScript : public TorchNetwork,
   std::vector<TermInfo> metrics() const override;
   std::vector<FieldInfo> outputs() const override { return outputs_; }
   std::vector<std::string> fields_to_infer() const override { return inputs_; }
-  NetworkTraits traits() override { return {.parity = this, .numbers = changing_.empty() ? nullptr : this}; }
+  NetworkTraits traits() override {
+    return {.parity = this,
+            .numbers = changing_.empty() ? nullptr : this,
+            .fields = this,
+            .statistics = this,
+            .modules = this};
+  }
   /// Targets of up to 64 values per sample, for comparison with the outputs (the means of gaussian_nll); none with a
   /// custom loss.
   std::vector<io::ParityQuantity> parity_quantities() const override;

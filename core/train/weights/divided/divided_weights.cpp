@@ -2,8 +2,8 @@
 
 namespace cambium::train {
 
-DividedWeights::DividedWeights(const Partition& partition, const Comm& comm, const Network& network,
-                               Optimizer& optimizer, const DivideSettings& settings)
+DividedWeights::DividedWeights(const Partition& partition, const Comm& comm, Network& network, Optimizer& optimizer,
+                               const DivideSettings& settings)
     : parts_(partition, comm, network, optimizer, settings), windows_(parts_), gradients_(parts_),
       step_(parts_, optimizer), copies_(parts_), pieces_(parts_, copies_), modules_(parts_, copies_, step_) {}
 

@@ -17,7 +17,7 @@ namespace cambium::train {
 class DividedWeights : public Weights {
  public:
   /// Collective. The optimizer must outlive this. InputError as DividedParts.
-  DividedWeights(const Partition& partition, const Comm& comm, const Network& network, Optimizer& optimizer,
+  DividedWeights(const Partition& partition, const Comm& comm, Network& network, Optimizer& optimizer,
                  const DivideSettings& settings);
 
   const FlatLayout& layout() const override { return *parts_.layout; }

@@ -34,7 +34,7 @@ static DivideSettings settled(DivideSettings settings, const Codecs& codecs, int
   return settings;
 }
 
-DividedParts::DividedParts(const Partition& how, const Comm& comm, const Network& network, const Optimizer& optimizer,
+DividedParts::DividedParts(const Partition& how, const Comm& comm, Network& network, const Optimizer& optimizer,
                            const DivideSettings& more)
     : by_module(works_by_module(network)), partition(how), mesh(comm, how.levels),
       settings(settled(more, how.codecs, comm.size())), by_nodes(sends_nodes(more, comm.size())),

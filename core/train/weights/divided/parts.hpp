@@ -65,7 +65,7 @@ struct DivideSettings {
 /// after the step are also stored exactly by the ranks that update them; this copy counts as a state.
 struct DividedParts {
   /// Collective. InputError if the network or the optimizer does not support this partition, or memory is insufficient.
-  DividedParts(const Partition& partition, const Comm& comm, const Network& network, const Optimizer& optimizer,
+  DividedParts(const Partition& partition, const Comm& comm, Network& network, const Optimizer& optimizer,
                const DivideSettings& settings);
 
   /// This rank's part of a group over `depth` levels, and the part that it updates.

@@ -98,12 +98,12 @@ struct Run {
   std::int64_t steps = 0;
   double last_norm = 0.0;
 
-  Run(MPI_Comm parent, const Partition& p, const Network& network, bool split, bool ordered, bool overlap = true)
+  Run(MPI_Comm parent, const Partition& p, Network& network, bool split, bool ordered, bool overlap = true)
       : Run(parent, p, network, {ordered, overlap, 5000}, split) {}
-  Run(MPI_Comm parent, const Partition& p, const Network& network, const DivideSettings& settings, bool split = false)
+  Run(MPI_Comm parent, const Partition& p, Network& network, const DivideSettings& settings, bool split = false)
       : Run(parent, p, network, settings, split ? make<SplitAdamW> : make<AdamW>) {}
   using Make = std::unique_ptr<Optimizer> (*)(Context&);
-  Run(MPI_Comm parent, const Partition& p, const Network& network, const DivideSettings& settings, Make make)
+  Run(MPI_Comm parent, const Partition& p, Network& network, const DivideSettings& settings, Make make)
       : comm(parent), optimizer(make(context)), model(p, comm, network, *optimizer, settings) {
     model.start([](FlatBuffer& first) { fill(first, 5, 0.1); });
   }
@@ -112,7 +112,7 @@ struct Run {
     return std::make_unique<O>(typename O::Params{}, context);
   }
   /// One step of `all` slices, taken by the ranks as BatchPlan says; `skip` have no samples.
-  void step(const Layers& network, int all, const std::optional<Clip>& clip = {}, int skip = 0) {
+  void step(Layers& network, int all, const std::optional<Clip>& clip = {}, int skip = 0) {
     const int own = all / comm.size(), turns = model.turns();
     model.communication().begin_step(77, steps);
     model.begin(own);
@@ -154,7 +154,7 @@ struct Undivided {
   FlatBuffer weights{layout, DType::f32}, gradients{layout, DType::f32};
   std::vector<FlatBuffer> states = make_states(adam, layout, DType::f32);
 
-  explicit Undivided(const Network& network) : layout(network.parameters(), 100000) { fill(weights, 5, 0.1); }
+  explicit Undivided(Network& network) : layout(network.parameters(), 100000) { fill(weights, 5, 0.1); }
   /// The mean gradient of `all` slices: slice(number, gradients, ready) adds that of one.
   template <class F>
   void sum(int all, int step, F&& slice) {
@@ -169,7 +169,7 @@ struct Undivided {
 };
 
 /// The same as a Run by an Undivided.
-inline std::vector<float> plainly(const Layers& network, int all, int steps) {
+inline std::vector<float> plainly(Layers& network, int all, int steps) {
   Undivided u(network);
   for (int step = 0; step < steps; ++step) {
     const auto views = u.weights.views();

@@ -35,7 +35,7 @@ double largest_difference(const std::vector<float>& a, const std::vector<float>&
 
 constexpr int steps = 4;
 
-std::vector<float> weights_after(const Layers& network, const Partition& partition, int accumulate, bool split,
+std::vector<float> weights_after(Layers& network, const Partition& partition, int accumulate, bool split,
                                  bool overlap) {
   Run run(MPI_COMM_WORLD, partition, network, DivideSettings{false, overlap, 150}, split);
   for (int k = 0; k < steps; ++k) run.step(network, accumulate * run.comm.size(), {}, k % 2);
@@ -48,7 +48,7 @@ TEST_CASE("batches in parts give the weights of one rank under every preset") {
   const Comm comm;
   for (const bool modules : {true, false})
     for (const int accumulate : {1, 2, 4}) {
-      const Layers network(3, 5, 16, modules);
+      Layers network(3, 5, 16, modules);
       Run alone(MPI_COMM_SELF, partition({{"world", 1}}, 0, 0, 0), network, false, false);
       for (int k = 0; k < steps; ++k) alone.step(network, accumulate * comm.size(), {}, k % 2);
       const auto expected = alone.weights();
@@ -66,7 +66,7 @@ TEST_CASE("batches in parts give the weights of one rank under every preset") {
 
 TEST_CASE("batches in parts with gradients kept in bfloat16: messages that overlap change no bit") {
   const Comm comm;
-  const Layers network(3, 5, 16);
+  Layers network(3, 5, 16);
   for (const auto& [name, partition] : presets(comm.size()))
     for (const int accumulate : {2, 4}) {
       INFO(name << ", accumulate " << accumulate);

@@ -11,7 +11,7 @@ namespace {
 constexpr int all = 8;
 
 /// One step, dealt out as BatchPlan says; `skip` slices have no samples.
-void step(Run& run, const Layers& network, const std::optional<Clip>& clip = {}, int skip = 0) {
+void step(Run& run, Layers& network, const std::optional<Clip>& clip = {}, int skip = 0) {
   const int ranks = run.comm.size(), own = (all + ranks - 1) / ranks, turns = run.model.turns();
   run.model.begin(own);
   for (int s = 0; s < own; ++s) {
@@ -39,7 +39,7 @@ std::vector<std::vector<Mesh::Level>> meshes(int ranks) {
 
 TEST_CASE("weights have the same bits on any number of ranks, whatever is divided over which levels") {
   const Comm comm;
-  const Layers network(3, 7, 24);
+  Layers network(3, 7, 24);
   Clip clip;
   clip.norm = 0.05;
   for (bool split : {false, true})
@@ -67,7 +67,7 @@ TEST_CASE("weights have the same bits on any number of ranks, whatever is divide
 TEST_CASE("a rank holds its share, one module and the sums that wait for their partner") {
   const Comm comm;
   const std::int64_t n = comm.size();
-  const Layers network(4, 60, 32);
+  Layers network(4, 60, 32);
   auto divided = partition({{"world", comm.size()}}, 1, 1, 1);
   divided.prefetch = false;
   Run run(MPI_COMM_WORLD, divided, network, false, true);
@@ -89,7 +89,7 @@ TEST_CASE("a rank holds its share, one module and the sums that wait for their p
 
 TEST_CASE("whole weights of a training in ordered mode agree, too") {
   const Comm comm;
-  const Layers network(3, 7, 24);
+  Layers network(3, 7, 24);
   const auto expected = plainly(network, all, 20);
   Run run(MPI_COMM_WORLD, partition({{"world", comm.size()}}, 0, 0, 0), network, false, true);
   for (int k = 0; k < 20; ++k) step(run, network);

@@ -8,7 +8,7 @@ using namespace cambium::train::testing;
 
 TEST_CASE("coded weights: copies stay equal on all ranks, and differences keep what rounding lost") {
   const Comm comm;
-  const Layers network(3, 40, 32);
+  Layers network(3, 40, 32);
   auto p = partition({{"world", comm.size()}}, 0, 0, 1);
   Run plain(MPI_COMM_WORLD, p, network, false, false);
   for (int k = 0; k < 40; ++k) plain.step(network, 8);
@@ -39,7 +39,7 @@ TEST_CASE("coded weights: copies stay equal on all ranks, and differences keep w
 
 TEST_CASE("divided weights that travel in 8 bits to their modules, gradients in 8 bits") {
   const Comm comm;
-  const Layers network(3, 40, 32);
+  Layers network(3, 40, 32);
   auto p = partition({{"world", comm.size()}}, 1, 1, 1);
   p.codecs = {std::vector<lowp::WireCodec>(1, lowp::WireCodec::int8), WeightCodec::none, WeightCodec::int8};
   // Plain descent moves by the gradient itself: Adam would move by 0.01 a step whatever is decoded.

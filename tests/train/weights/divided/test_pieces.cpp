@@ -89,7 +89,7 @@ std::vector<Mesh::Level> levels_of(int ranks) {
 
 TEST_CASE("pieces of a divided model have the same bits in every other division") {
   const Comm comm;
-  const Layers network(3, 40, 32);
+  Layers network(3, 40, 32);
   const auto path = scratch(comm) + "/restart.5.h5";
   const int levels = static_cast<int>(levels_of(comm.size()).size());
   for (const bool split : {false, true})
@@ -124,7 +124,7 @@ TEST_CASE("pieces of a divided model have the same bits in every other division"
 
 TEST_CASE("a rank holds no more than its share and one module while it writes and reads pieces") {
   const Comm comm;
-  const Layers network(4, 100, 96);
+  Layers network(4, 100, 96);
   const auto path = scratch(comm) + "/restart.1.h5";
   for (const bool split : {false, true})
     for (int stage = 1; stage <= 3; ++stage) {
@@ -156,7 +156,7 @@ TEST_CASE("a rank holds no more than its share and one module while it writes an
 
 TEST_CASE("files of whole weights: each rank an equal part, read as any other") {
   const Comm comm;
-  const Layers network(3, 40, 32);
+  Layers network(3, 40, 32);
   const auto path = scratch(comm) + "/restart.7.h5";
   Run from(MPI_COMM_SELF, partition({{"world", 1}}, 0, 0, 0), network, settings(true));
   for (int k = 0; k < 5; ++k) from.step(network, 8);
@@ -176,7 +176,7 @@ TEST_CASE("files of whole weights: each rank an equal part, read as any other") 
 
 TEST_CASE("shares written behind have the same bytes") {
   const Comm comm;
-  const Layers network(3, 40, 32);
+  Layers network(3, 40, 32);
   const auto folder = scratch(comm);
   Run run(MPI_COMM_WORLD, partition({{"world", comm.size()}}, 1, 1, 1), network, true, true);
   for (int k = 0; k < 3; ++k) run.step(network, 8);
@@ -196,7 +196,7 @@ TEST_CASE("shares written behind have the same bytes") {
 
 TEST_CASE("shares that are missing, damaged, or of another checkpoint are named") {
   const Comm comm;
-  const Layers network(3, 40, 32);
+  Layers network(3, 40, 32);
   const auto folder = scratch(comm);
   Run run(MPI_COMM_WORLD, partition({{"world", comm.size()}}, 1, 1, 1), network, false, true);
   std::vector<fs::path> last;

@@ -28,13 +28,13 @@ DirectParams direct(DirectParams::Weights weights) {
 }
 
 struct DirectRun : Run {
-  DirectRun(MPI_Comm parent, const Partition& p, const Network& network, const DirectParams& direct,
+  DirectRun(MPI_Comm parent, const Partition& p, Network& network, const DirectParams& direct,
             bool ordered = true)
       : Run(parent, p, network, {ordered, true, 5000, direct}) {}
 };
 
 /// The same by DirectTensors, which divides nothing, on one rank.
-std::vector<float> plainly(const Layers& network, const DirectParams& params, int all, int steps) {
+std::vector<float> plainly(Layers& network, const DirectParams& params, int all, int steps) {
   Undivided u(network);
   DirectTensors weights(params, network, u.adam, u.layout, 77);
   weights.start(u.weights);
@@ -55,7 +55,7 @@ std::vector<float> plainly(const Layers& network, const DirectParams& params, in
 
 TEST_CASE("direct weights have the same bits whatever is divided") {
   const Comm comm;
-  const LinearLayers network(3, 9, 20);  // 180, 200 and 220 numbers, so that parts are cut within matrices
+  LinearLayers network(3, 9, 20);  // 180, 200 and 220 numbers, so that parts are cut within matrices
   for (auto kind : {DirectParams::Weights::int8, DirectParams::Weights::ternary}) {
     const auto params = direct(kind);
     const auto expected = plainly(network, params, 8, 10);
@@ -87,7 +87,7 @@ TEST_CASE("direct weights have the same bits whatever is divided") {
 
 TEST_CASE("direct weights, divided: what is held and sent are their few bits") {
   const Comm comm;
-  const LinearLayers network(3, 64, 64);
+  LinearLayers network(3, 64, 64);
   const std::int64_t n = comm.size(), matrices = 64 * (64 + 65 + 66), biases = 3 * 64;
   for (auto kind : {DirectParams::Weights::int8, DirectParams::Weights::ternary}) {
     const std::int64_t packed = kind == DirectParams::Weights::int8 ? matrices : matrices / 4;
@@ -114,7 +114,7 @@ TEST_CASE("direct weights, divided: what is held and sent are their few bits") {
 
 TEST_CASE("direct weights over three levels, and gradients in few bits") {
   const Comm comm;
-  const LinearLayers network(3, 9, 20);
+  LinearLayers network(3, 9, 20);
   const auto params = direct(DirectParams::Weights::ternary);
   if (comm.size() == 8) {
     const std::vector<Mesh::Level> levels{{"pair", 2}, {"node", 2}, {"world", 2}};
@@ -140,8 +140,9 @@ TEST_CASE("direct weights do not travel in other bits than their own") {
   AdamW adam({}, context);
   auto p = partition({{"world", comm.size()}}, 0, 0, 1);
   p.codecs.update = WeightCodec::int8;
+  LinearLayers network(2, 40, 32);
   CHECK_THROWS_WITH(
-      DividedWeights(p, comm, LinearLayers(2, 40, 32), adam, {false, true, 5000, direct(DirectParams::Weights::int8)}),
+      DividedWeights(p, comm, network, adam, {false, true, 5000, direct(DirectParams::Weights::int8)}),
       "weights of quantized_training travel in the few bits in which they are kept; remove parallel.update_codec and "
       "parallel.weight_codec");
 }

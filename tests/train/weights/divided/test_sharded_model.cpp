@@ -11,7 +11,7 @@ using namespace cambium::train::testing;
 
 TEST_CASE("memory of every stage is bytes x parameters / ranks") {
   const Comm comm;
-  const Layers network(3, 100, 96);
+  Layers network(3, 100, 96);
   const std::int64_t n = comm.size();
   for (bool split : {false, true}) {
     const std::int64_t kept = split ? 2 : 4, states = split ? 10 : 8;
@@ -55,7 +55,7 @@ TEST_CASE("memory of every stage is bytes x parameters / ranks") {
 
 TEST_CASE("bytes on the wire are 2 P (N - 1) / N, and 3 with divided weights") {
   const Comm comm;
-  const Layers network(3, 30, 16);
+  Layers network(3, 30, 16);
   for (bool split : {false, true})
     for (int stage = 0; stage <= 3; ++stage)
       for (bool ordered : {false, true}) {
@@ -69,7 +69,7 @@ TEST_CASE("bytes on the wire are 2 P (N - 1) / N, and 3 with divided weights") {
 
 TEST_CASE("weights after 200 steps have the same bits whatever is divided over however many ranks") {
   const Comm comm;
-  const Layers network(2, 5, 16);
+  Layers network(2, 5, 16);
   const auto expected = plainly(network, 8, 200);
   Clip clip;
   clip.norm = 0.05;
@@ -90,7 +90,7 @@ TEST_CASE("weights after 200 steps have the same bits whatever is divided over h
 
 TEST_CASE("a bounded norm gives the same bits undivided and however divided, in ordered mode") {
   const Comm comm;
-  const Layers network(3, 7, 24);
+  Layers network(3, 7, 24);
   Clip clip;
   clip.norm = 0.05;
   clip.value = 0.02;
@@ -134,7 +134,7 @@ TEST_CASE("weights that are gathered ahead have the same bits and take the same 
   const Comm comm;
   for (bool modules_without_weights : {false, true})
     for (bool split : {false, true}) {
-      const Layers network(4, 5, 16);
+      Layers network(4, 5, 16);
       // Of 80, 96, 112 and 128 weights two layers are divided.
       auto p = partition({{"world", comm.size()}}, 1, 1, 1, modules_without_weights ? 100 : 0);
       auto waiting = p;
@@ -154,7 +154,7 @@ TEST_CASE("weights that are gathered ahead have the same bits and take the same 
 }
 
 TEST_CASE("a bounded norm is that of the mean gradient") {
-  const Layers network(3, 5, 16);
+  Layers network(3, 5, 16);
   const Comm comm;
   Clip loose;
   loose.norm = 1e9;
@@ -179,7 +179,7 @@ TEST_CASE("a bounded norm is that of the mean gradient") {
 
 TEST_CASE("small tensors stay whole, and change nothing else") {
   const Comm comm;
-  const Layers network(3, 40, 32);
+  Layers network(3, 40, 32);
   Run reference(MPI_COMM_SELF, partition({{"world", 1}}, 0, 0, 0, 100), network, false, true);
   Run run(MPI_COMM_WORLD, partition({{"world", comm.size()}}, 1, 1, 1, 100), network, false, true);
   for (int k = 0; k < 10; ++k) {
@@ -195,7 +195,7 @@ TEST_CASE("the Frontier layout on eight ranks: weights are gathered within pairs
   const Comm comm;
   if (comm.size() != 8) return;
   const std::vector<Mesh::Level> levels{{"pair", 2}, {"node", 2}, {"world", 2}};
-  const Layers network(3, 100, 96), little(3, 5, 16);
+  Layers network(3, 100, 96), little(3, 5, 16);
   Run run(MPI_COMM_WORLD, partition(levels, 1, 2, 3), network, false, false);
   run.step(network, 8);
   const std::int64_t size = 4 * run.model.layout().size();
@@ -230,7 +230,7 @@ TEST_CASE("the Frontier layout on eight ranks: weights are gathered within pairs
 
 TEST_CASE("a rank without samples takes part") {
   const Comm comm;
-  const Layers network(3, 40, 32);
+  Layers network(3, 40, 32);
   for (int stage = 0; stage <= 3; ++stage) {
     Run reference(MPI_COMM_SELF, partition({{"world", 1}}, 0, 0, 0), network, false, true);
     Run run(MPI_COMM_WORLD, partition({{"world", comm.size()}}, stage >= 3, stage >= 2, stage >= 1), network, false,
@@ -245,7 +245,7 @@ TEST_CASE("a rank without samples takes part") {
 
 TEST_CASE("a network without modules, and what is put into files and back") {
   const Comm comm;
-  const Layers network(3, 40, 32, false), by_module(3, 40, 32);
+  Layers network(3, 40, 32, false), by_module(3, 40, 32);
   Run reference(MPI_COMM_SELF, partition({{"world", 1}}, 0, 0, 0), network, false, true);
   Run run(MPI_COMM_WORLD, partition({{"world", comm.size()}}, 0, 0, 1), network, false, true);
   for (int k = 0; k < 5; ++k) {
@@ -280,9 +280,9 @@ TEST_CASE("what cannot be divided is refused") {
   Context context{const_cast<Comm&>(comm), log, timing};
   AdamW adam({}, context);
   Lamb lamb({}, context);
-  const Layers whole(2, 40, 32, false), network(2, 40, 32);
+  Layers whole(2, 40, 32, false), network(2, 40, 32);
   const std::vector<Mesh::Level> world{{"world", comm.size()}};
-  const auto make = [&](int w, int g, int s, const Network& n, Optimizer& o, std::int64_t limit = 0) {
+  const auto make = [&](int w, int g, int s, Network& n, Optimizer& o, std::int64_t limit = 0) {
     auto p = partition(world, w, g, s);
     p.limit = limit;
     DividedWeights model(p, comm, n, o, {});
@@ -317,7 +317,7 @@ TEST_CASE("what cannot be divided is refused") {
 TEST_CASE("what does not fit one rank whole is trained divided by four") {
   const Comm comm;
   if (comm.size() < 4) return;
-  const Layers network(2, 40, 32);
+  Layers network(2, 40, 32);
   auto limited = partition({{"world", comm.size()}}, 1, 1, 1);
   limited.limit = 40000;
   Run run(MPI_COMM_WORLD, limited, network, false, true),
