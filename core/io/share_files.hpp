@@ -71,9 +71,9 @@ class ShareWriter {
   std::string manifest_, token_, path_;
   std::vector<SharedArray> arrays_;
   std::vector<Extent> extents_;
-  std::int64_t bytes_ = 0, put_ = 0;     ///< of the file before its seal
+  std::int64_t bytes_ = 0, put_ = 0;      ///< of the file before its seal
   std::array<std::int64_t, 2> sealed_{};  ///< size and checksum in the seal of this rank's file
-  std::unique_ptr<Disk> disk_;           ///< if data go to disk at once
+  std::unique_ptr<Disk> disk_;            ///< if data go to disk at once
   std::vector<char> memory_;
   std::future<void> thread_;
   /// On rank 0, of all ranks: the sizes and checksums of files, and the extents rank by rank.

@@ -7,6 +7,7 @@
 #include "core/deck/describe.hpp"
 #include "core/plugin/check.hpp"
 #include "core/plugin/task.hpp"
+#include "core/train/data/augment.hpp"
 #include "core/train/kinds/loader.hpp"
 #include "core/train/run/checkpoint_keys.hpp"
 #include "core/train/run/loss_spikes.hpp"
@@ -40,6 +41,7 @@ class Train : public Task, public Checked {
     std::optional<deck::Choice<Dataset>> validation;
     double hold_out = 0.0;
     deck::Choice<Loader> loader;
+    std::vector<AugmentKeys> augment;
     std::optional<std::int64_t> batch;
     std::optional<std::int64_t> steps;
     std::optional<double> epochs;

@@ -84,11 +84,6 @@ Task::Outcome Trainer::run() {
   return outcome;
 }
 
-static Batch next_batch(Loader& loader, std::int64_t step) {
-  const Region region("make a batch", WorkKind::movement);
-  return loader.batch(step);
-}
-
 /// Local slices of a batch, as views of its samples.
 static Share share_of(const Batch& batch, const BatchPlan& plan) {
   Share share;
@@ -124,7 +119,7 @@ void Trainer::advance() {
   const auto timer = context_.timing.scope("data");  // includes time between the inner sections: slices, destruction
   if (step_.device()) return advance_on_device();
   const std::int64_t step = progress_.step;
-  const Batch batch = next_batch(data_.loader(), step);
+  const Batch batch = data_.batch_of(step);
   const Share share = share_of(batch, data_.plan());
   const Loss loss = step_.gradient(share, step);
   look_at(step, share, loss, batch.samples);
@@ -170,7 +165,7 @@ void Trainer::advance_on_device() {
     share.slices = device.slices(*numbers);
     batch.samples = numbers->samples;
   } else {
-    batch = next_batch(data_.loader(), step);
+    batch = data_.batch_of(step);
     for (const auto& samples : batch.slices) share.slices.push_back({nullptr, std::ssize(samples), samples});
   }
   for (std::int64_t k = 0; k < std::ssize(share.slices); ++k) share.numbers.push_back(data_.plan().slice_number(k));

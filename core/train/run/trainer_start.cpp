@@ -145,7 +145,7 @@ void Trainer::bring_samples() {
   DeviceSteps& device = *step_.device();
   const Region region("bring samples to the device", WorkKind::movement);
   const bool all_used = data_.epochs(data_.steps()) >= 1.0;
-  if (all_used && data_.loader().numbers(progress_.step)) device.bring_samples(data_.training());
+  if (all_used && data_.as_stored() && data_.loader().numbers(progress_.step)) device.bring_samples(data_.training());
   context_.log.info(fmt::format("weights, gradients and states lie in the memory of the kernels; samples {}",
                                 device.resident() ? "do, too" : "are brought to them in each step"));
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/base/key_error.hpp"
+#include "core/base/recorder.hpp"
 #include "core/deck/about_key.hpp"
 #include "core/parallel/memory.hpp"
 #include "core/plugin/registry.hpp"
@@ -106,11 +107,13 @@ void TrainingData::open() {
   else
     training_ = std::move(whole_);
   if (held_out_) require_same_units(training_->fields(), held_out_->fields());
+  augment_ = Augment(params_.augment, training_->fields(), seed_);
   plan_.batch = params_.batch.value_or(training_->size());
   steps_ = steps_over(training_->size());
 }
 
 void TrainingData::start(std::uint64_t seed, int turns) {
+  augment_ = Augment(params_.augment, training_->fields(), seed);
   plan_.seed = seed;
   plan_.samples = training_->size();
   plan_.ordered = params_.reduce.mode == ReduceParams::Mode::ordered;
@@ -120,6 +123,13 @@ void TrainingData::start(std::uint64_t seed, int turns) {
   if (plan_.ordered) plan_.turns = turns;
   plan_.steps = steps_;
   deck::about_key("train.loader", "loader", [&] { loader_->open(*training_, plan_, context_); });
+}
+
+Batch TrainingData::batch_of(std::int64_t step) {
+  const Region region("make a batch", WorkKind::movement);
+  Batch out = loader_->batch(step);
+  augment_.apply(out);
+  return out;
 }
 
 std::vector<Citation> TrainingData::citations() const {

@@ -32,6 +32,10 @@ class TrainingData {
     return static_cast<double>(steps) / static_cast<double>(plan_.steps_per_epoch());
   }
   Loader& loader() { return *loader_; }
+  /// This rank's samples of a step, transformed as the deck requests.
+  Batch batch_of(std::int64_t step);
+  /// False if the samples of a step differ from those of the data set.
+  bool as_stored() const { return augment_.empty(); }
   /// Publications of the opened data sets.
   std::vector<Citation> citations() const;
 
@@ -45,6 +49,7 @@ class TrainingData {
   Context& context_;
   std::unique_ptr<Dataset> whole_, training_, held_out_;  ///< training_ and held_out_ may be parts of whole_
   std::unique_ptr<Loader> loader_;
+  Augment augment_;
   std::int64_t steps_ = 0;
   BatchPlan plan_;
 };
