@@ -81,7 +81,7 @@ void PointWriter::create() {
           positions.insert(positions.end(), place.at.begin(), place.at.end());
           for (int d = 0; d < dimensions; ++d) along[d].push_back(place.at[d]);
         }
-        io::labelled(file.write("point", number), "", "number of the point");
+        io::labelled(file.write("point", number), "", "index of the point, from 1");
         for (int d = 0; d < dimensions; ++d) {
           const std::string name(1, "xyz"[d]);
           io::labelled(file.write(name, along[d]), "", name);
