@@ -36,7 +36,7 @@ class EamReader {
 std::string_view without_remark(std::string_view line) { return line.substr(0, line.find('#')); }
 
 void EamReader::line(const char* what) {
-  if (!lines_.next()) lines_.fail(fmt::format("the file ends where {} is expected: it is truncated", what));
+  if (!lines_.next()) lines_.fail(fmt::format("the file ends before {}: it is truncated", what));
 }
 
 std::vector<std::string_view> EamReader::words(const char* what) {

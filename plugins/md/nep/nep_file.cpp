@@ -43,7 +43,7 @@ class NepReader {
 };
 
 std::vector<std::string_view> NepReader::words(const char* key, std::size_t least, std::size_t most) {
-  if (!lines_.next()) lines_.fail(fmt::format("the file ends where the line `{}` is expected: it is truncated", key));
+  if (!lines_.next()) lines_.fail(fmt::format("the file ends before the line `{}`: it is truncated", key));
   auto found = io::split(lines_.line());
   if (found.empty() || found[0] != key)
     lines_.fail(fmt::format("expected the line `{}`, found '{}'", key, lines_.line().substr(0, 40)));

@@ -36,8 +36,7 @@ class SkfReader {
 void SkfReader::line(const std::string& what) {
   if (!lines_.next())
     lines_.fail(fmt::format(
-        "the file ends where {} is expected: it is truncated, or the number of distances in its first line is wrong",
-        what));
+        "the file ends before {}: it is truncated, or the number of distances in its first line is wrong", what));
 }
 
 /// Values of the current line, at most `most`.

@@ -42,7 +42,7 @@ class TorchScript : public Potential, public Checked {
           .unit("angstrom")
           .positive();
       d("layers", &Params::layers,
-        "layers of message passing, 1 for a strictly local model such as Allegro; absent: that of the archive")
+        "layers of message passing, 1 for a strictly local model such as Allegro; absent: those of the archive")
           .range(1, 16);
       d("device", &Params::device,
         "device of LibTorch, cpu or cuda:0; empty: a GPU where LibTorch has one, else the CPU")
