@@ -19,7 +19,9 @@ void register_types(Registry& registry) {
       .synonyms({"labels", "sample", "single_point", "relabel"});
   registry.add<TestStage>("test", "errors of a Deep Potential on labelled data, and tables for parity plots")
       .synonyms({"dp_test", "parity"});
-  registry.add<Calibrate>("calibrate", "force error that the deviation of a committee means, from held-out frames")
+  registry
+      .add<Calibrate>("calibrate",
+                      "bound of the force error from a committee's model deviation, calibrated on held-out frames")
       .synonyms({"conformal", "uncertainty", "calibration"});
   registry.add<Compare>("compare", "force errors of several potentials on labelled frames, some of them fitted first")
       .synonyms({"benchmark", "fit"});

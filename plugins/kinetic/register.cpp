@@ -39,7 +39,7 @@ void register_types(Registry& registry) {
       .synonyms({"f", "distribution_function", "phase_space", "vdf"});
   registry
       .add<HeatFluxWriter>("heat_flux",
-                           "waves of temperature, velocity and heat flux: what heat_flux_kernel learns from")
+                           "waves of temperature, velocity and heat flux: training data of heat_flux_kernel")
       .synonyms({"closure"});
   registry.add<HeatFluxKernel>("heat_flux_kernel", "non-local closure of the moment equations")
       .synonyms({"closure", "nonlocal", "heat_flux"});

@@ -10,7 +10,7 @@ PAGES = {  # page: what must be read on it
     "index.html": "Start here",
     "plugins/kinetic.html": "∂f/∂t",
     "reference/deck/index.html": "run.walltime",
-    "reference/deck/potential.html": "largest distance that interacts",
+    "reference/deck/potential.html": "cut-off radius",
     "reference/commands.html": "run every stage of a deck",
     "reference/messages.html": "give at least one",
     "benchmarks.html": "cambium bench kinetic",

@@ -126,7 +126,7 @@ class Droplet(unittest.TestCase):
             file["physics/cuts"][1] = 1.5
         code, _, error = program.run("restart", os.path.join(folder, "run"), ranks=3)
         self.assertEqual(code, 2)
-        self.assertIn(f"'{path}' holds planes that do not cut the cell into one box for each of 3 ranks; the file is damaged or was changed, "
+        self.assertIn(f"'{path}' holds planes that do not partition the cell into one box for each of 3 ranks; the file is damaged or was changed, "
                       "resume from another one", error)
 
 

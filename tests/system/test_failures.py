@@ -106,7 +106,7 @@ class Failures(unittest.TestCase):
         for ranks in (1, 2):
             said, path = self.fails(WAVES, ranks=ranks)
             found = re.fullmatch(r"the distribution function is not finite any more at step (\d+), time (\S+): that of 'electron' in cell \[(\d)\] "
-                                 r"\(x = (\S+)\) on rank (\d); take more cells or a smaller 'cfl', and look at what the deck lets grow", said)
+                                 r"\(x = (\S+)\) on rank (\d); take more cells or a smaller 'cfl', and check what the deck lets grow", said)
             self.assertTrue(found, said)
             step, cell = int(found[1]), int(found[3])
             self.assertGreater(step, 1)
@@ -130,7 +130,7 @@ class Failures(unittest.TestCase):
             said, path = self.fails(broken.replace("frequency: 1", f"operator: {kind}, frequency: 1"), "stages[0].simulate.ranks=[2, 1]", ranks=2)
             found = re.fullmatch(r"step (\d+), time \S+: rank (\d): collisions: species 'electron' has density \S+ and squared thermal speed \S+ in cell "
                                  r"\[(\d)\] \(x = \S+\), and both must be positive: its distribution function has become negative there, which its key "
-                                 "positivity: true mends", said)
+                                 "positivity: true prevents", said)
             self.assertTrue(found, said)
             self.assertEqual(int(found[2]), int(found[3]) // 4)
             self.holds(path, int(found[1]))
@@ -138,7 +138,7 @@ class Failures(unittest.TestCase):
     def test_a_field_that_grows_without_bound(self):
         """Each step is shorter than the one before, and time would stand still for ever."""
         said, path = self.fails(WAVES.replace("sqrt(0.3 - t)", "1/(0.3 - t)"))
-        found = re.fullmatch(r"step (\d+) is \S+ long at time \S+, which does not advance any more: a speed or a field grows without bound; look at what "
+        found = re.fullmatch(r"step (\d+) is \S+ long at time \S+, which does not advance any more: a speed or a field grows without bound; check what "
                              "the deck lets grow, and take more cells", said)
         self.assertTrue(found, said)
         self.holds(path, int(found[1]))
@@ -167,7 +167,7 @@ class OtherUnits(unittest.TestCase):
         keys = ("stages[0].simulate.steps=1", f"run.directory={folder}/run")
         code, out, error = program.run("run", deck, *keys, "stages[0].simulate.timestep=1", "stages[0].simulate.potential.cutoff=0.8")
         self.assertEqual(code, 0, out + error)
-        self.assertIn("timestep is 1000 fs, longer than atoms take to swing; a number without a unit is in ps, so write '1 fs' where that is meant", out)
+        self.assertIn("timestep is 1000 fs, longer than a vibration of atoms; a value without a unit is in ps, so write '1 fs' where that is meant", out)
         self.assertIn("no atom has another one within the cut-off of 0.8 Å and the skin: nothing acts on them; check the lengths of potential and "
                       "structure, which are in Å where no unit is given", out)
         code, out, error = program.run("run", deck, *keys, "stages[0].simulate.timestep=2 fs", "stages[0].simulate.structure.lattice.a=0.526",

@@ -144,7 +144,7 @@ class Ipi(unittest.TestCase):
         x, cell = self.positions(), 14.44 * np.eye(3)
         connection.sendall(b"POSDATA".ljust(12) + cell.tobytes() + cell.tobytes() + struct.pack("i", len(x)) + (x / BOHR).tobytes() + b"GETFORCE".ljust(12))
         connection.close()
-        self.assertIn(f"ipi: the server at 127.0.0.1:{listening.getsockname()[1]} closed the connection inside an answer", self.ends(process, 2).replace("\n", " "))
+        self.assertIn(f"ipi: the server at 127.0.0.1:{listening.getsockname()[1]} closed the connection inside a reply", self.ends(process, 2).replace("\n", " "))
 
     def test_ase_drives_over_a_unix_socket(self):
         try:

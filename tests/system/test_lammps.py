@@ -353,7 +353,7 @@ class Messages(unittest.TestCase):
         binding = setup(folder, "stillinger_weber").replace("cambium stillinger_weber", "cambium tight_binding").replace(
             '"{}" Si', '"{parameters: bowler}" Si')
         self.refused(binding + "compute each all pe/atom\ncompute sum all reduce sum c_each\nthermo_style custom step pe c_sum\nrun 0\n",
-                     "pair_style cambium: tight_binding gives no energies and virials per atom; leave out what asks for them")
+                     "pair_style cambium: tight_binding gives no energies and virials per atom; leave out what needs them")
         self.refused(good.replace("cutoff: 6.5", "cutof: 6.5"), "did you mean 'cutoff'?")
         self.refused(setup(folder, "stillinger_weber").replace("units metal", "units metal\nnewton off") + "run 0\n",
                      "pair_style cambium: stillinger_weber adds forces to ghost atoms; use `newton on`, which is the default")

@@ -116,7 +116,7 @@ class Messages(unittest.TestCase):
     def test_cell_too_small_for_ranks(self):
         error = self.fails(STAGE + "ranks=[1, 1, 2]", STAGE + "structure.lattice.cells=[2, 2, 2]", ranks=2)
         self.assertTrue(error.startswith(
-            "cambium: command line: stages[0].simulate.ranks: the cell is 7.2 Å wide along c, which 2 ranks divide: a divided direction must be at least 13.0 Å wide "
+            "cambium: command line: stages[0].simulate.ranks: the cell is 7.2 Å wide along c for 2 ranks: a partitioned direction must be at least 13.0 Å wide "
             "(twice the cut-off plus skin of 6.5 Å); use 1 rank along c or a larger cell\n"), error)
 
     def test_wrong_length_unit(self):
@@ -136,7 +136,7 @@ class Messages(unittest.TestCase):
         error = self.fails(STAGE + "structure={file: twins.xyz}",
                            STAGE + "potential={type: lennard_jones, epsilon: 0.01, sigma: 3.4, cutoff: 8}", code=4)
         self.assertEqual(error, (
-            "cambium: numerical failure: step 0: atoms 2 (Ar) and 3 (Ar) are at the same place, 1 1 1 Å, where the force "
+            "cambium: numerical failure: step 0: atoms 2 (Ar) and 3 (Ar) are at the same position, 1 1 1 Å, where the force "
             "between them is not defined; remove one of them, or move them apart; "
             f"the state is in {os.path.join('out', 'simulate', 'failed.0.h5')}\n"))
         self.assertTrue(os.path.exists(os.path.join(self.folder, "out", "simulate", "failed.0.h5")))
@@ -152,7 +152,7 @@ class Messages(unittest.TestCase):
             for ranks in (1, 2):
                 error = self.fails(STAGE + "structure={file: twins.xyz}", STAGE + "potential=" + potential, STAGE + "skin=0.5", "--overwrite", code=4,
                                    ranks=ranks)
-                self.assertIn(f"cambium: numerical failure: step 0: atoms 2 ({species}) and 4 ({species}) are at the same place, 1 1 1 Å, where the force",
+                self.assertIn(f"cambium: numerical failure: step 0: atoms 2 ({species}) and 4 ({species}) are at the same position, 1 1 1 Å, where the force",
                               error)
 
     def test_force_not_a_number(self):

@@ -276,7 +276,7 @@ stages:
     def test_atoms_that_stay_cold_are_warned_of(self):
         folder = program.fresh("structures_at_rest")
         program.write(os.path.join(folder, "one.xyz"), '1\nLattice="20 0 0 0 20 0 0 0 20" Properties=species:S:1:pos:R:3\nAr 1 1 1\n')
-        bath = "the heat bath multiplies velocities"
+        bath = "the thermostat multiplies velocities"
         for integrator, more, words in (("{type: csvr, temperature: 100}", "", bath), ("{type: nose_hoover, temperature: 100}", "", bath),
                                         ("{type: npt, temperature: 100, pressure: 0}", "", bath), ("{type: npt, pressure: 0}", "", ""),
                                         ("{type: langevin, temperature: 100}", "", ""), ("nve", "", ""), ("nve", "initial_temperature: 100 K", "initial_temperature is 100 K, but all atoms are at rest")):

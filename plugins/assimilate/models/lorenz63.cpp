@@ -37,7 +37,7 @@ void Lorenz63::advance(std::span<double> state, double from, double to) {
 
 FieldRecord Lorenz63::read(const std::string& path) const {
   throw KeyError("assimilate.data.model", "data",
-                 fmt::format("lorenz63 reads no fields from '{}': leave 'data' out, and the deck makes a truth", path));
+                 fmt::format("lorenz63 reads no fields from '{}': leave 'data' out to generate the truth", path));
 }
 
 std::string Lorenz63::summary() const {

@@ -43,7 +43,7 @@ void Lorenz96::advance(std::span<double> state, double from, double to) {
 
 FieldRecord Lorenz96::read(const std::string& path) const {
   throw KeyError("assimilate.data.model", "data",
-                 fmt::format("lorenz96 reads no fields from '{}': leave 'data' out, and the deck makes a truth", path));
+                 fmt::format("lorenz96 reads no fields from '{}': leave 'data' out to generate the truth", path));
 }
 
 double Lorenz96::seconds_per_time() const {

@@ -110,7 +110,7 @@ void require_inside(const StateSpace& space, const std::array<double, 2>& at) {
   const auto &x = space.span_x, &z = space.span_z;
   if (at[0] >= x[0] && at[0] <= x[1] && at[1] >= z[0] && at[1] <= z[1]) return;
   throw KeyError("assimilate.observations.positions", "observations.positions",
-                 fmt::format("the position [{:g}, {:g}] lies outside of the model, x = {:g} to {:g} and z = {:g} to "
+                 fmt::format("the position [{:g}, {:g}] is outside of the model, x = {:g} to {:g} and z = {:g} to "
                              "{:g}: give positions inside",
                              at[0], at[1], x[0], x[1], z[0], z[1]));
 }
@@ -183,7 +183,7 @@ Network make_network(const NetworkKeys& keys, const StateSpace& space, std::span
   }
   if (out.size() > 0) return out;
   throw KeyError("assimilate.observations.none", "observations",
-                 "no place of the model is observed: widen 'between_x' and 'between_z'");
+                 "no position of the model is observed: widen 'between_x' and 'between_z'");
 }
 
 }  // namespace cambium::assimilate

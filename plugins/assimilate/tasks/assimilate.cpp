@@ -25,12 +25,12 @@ void Assimilate::Observed::describe(deck::Describe<Observed>& d) {
     "points: values at every stride-th cell centre or at 'positions'; blocks: means over stride x stride cells")
       .options({{"points", Operator::points}, {"blocks", Operator::blocks}})
       .def(Operator::points);
-  d("positions", &Observed::positions, "observed places [x, z], instead of every stride-th cell").def({});
-  d("between_x", &Observed::between_x, "lowest and highest x of observations; default: the whole model");
-  d("between_z", &Observed::between_z, "lowest and highest z of observations; default: the whole model");
+  d("positions", &Observed::positions, "observed positions [x, z], instead of every stride-th cell").def({});
+  d("between_x", &Observed::between_x, "lowest and highest x of observations; default: the entire model");
+  d("between_z", &Observed::between_z, "lowest and highest z of observations; default: the entire model");
   d("error", &Observed::error, "standard deviation of the observation error, in the unit of the fields").positive();
   d("relative_error", &Observed::relative_error,
-    "the same as a share of each field's climatological standard deviation")
+    "observation error as a fraction of each field's climatological standard deviation")
       .positive();
   d("gaps", &Observed::gaps,
     "intervals [from, to] without observations, in the time of the truth: that of 'data', or 0 at its start")
@@ -55,13 +55,13 @@ void Assimilate::Observed::describe(deck::Describe<Observed>& d) {
 
 void Assimilate::Sampling::describe(deck::Describe<Sampling>& d) {
   d("samples", &Sampling::samples,
-    "states of a long run of the model, from which members begin and the climatological covariance is made")
+    "number of states of a long model run, for initial members and the climatological covariance")
       .at_least(2)
       .def(400);
-  d("interval", &Sampling::interval, "time between two of them").positive().def(1.0);
+  d("interval", &Sampling::interval, "time between two samples").positive().def(1.0);
   d("runs", &Sampling::runs,
-    "runs from different first states that they are taken from, for models whose single run keeps to a part of the "
-    "attractor (rolls that stay in place)")
+    "number of runs from different initial states that give the samples, for models whose single run stays in a part "
+    "of the attractor (rolls that stay in place)")
       .at_least(1)
       .def(1);
   d.check([](const Sampling& s) -> std::string {
@@ -71,7 +71,7 @@ void Assimilate::Sampling::describe(deck::Describe<Sampling>& d) {
 }
 
 void Assimilate::Forecasts::describe(deck::Describe<Forecasts>& d) {
-  d("after", &Forecasts::after, "analyses before the long forecast, which then sees no further observation")
+  d("after", &Forecasts::after, "number of analyses before the long forecast, which uses no further observations")
       .at_least(1);
   d("steps", &Forecasts::steps, "length of the long forecast, in intervals of 'observations.every'")
       .at_least(1)
@@ -83,15 +83,14 @@ void Assimilate::Params::describe(deck::Describe<Params>& d) {
   d("data", &Params::data,
     "HDF5 file of an earlier run as the truth, from which observations are sampled; default: a run of the model (twin "
     "experiment)");
-  d("spin_up", &Params::spin_up, "time from the model's first state to its attractor").non_negative().def(10.0);
+  d("spin_up", &Params::spin_up, "time from the model's initial state to its attractor").non_negative().def(10.0);
   d("cycles", &Params::cycles, "number of analyses").at_least(1);
-  d("burn_in", &Params::burn_in, "time from the start of the truth on that averages leave out").non_negative().def(0.0);
-  d("observations", &Params::observations, "what is observed, with which error");
+  d("burn_in", &Params::burn_in, "initial time of the truth that averages exclude").non_negative().def(0.0);
+  d("observations", &Params::observations, "observed fields, positions and errors");
   d("climatology", &Params::climatology, "sample of the model's attractor");
   d("start", &Params::start,
-    "first members: observations (samples of the climatology, corrected with its covariance by the first "
-    "observations), "
-    "or climatology (those samples as they are)")
+    "initial members: observations (samples of the climatology, corrected with its covariance by the first "
+    "observations), or climatology (those samples as they are)")
       .options({{"observations", Start::observations}, {"climatology", Start::climatology}})
       .def(Start::observations);
   d("filters", &Params::filters, "filters to compare: a name for the table, and keys")
@@ -149,7 +148,7 @@ void Assimilate::examine(Check& check) {
     states += 3.0 * members / check.context().comm.size() + 3.0;
     runs += members / check.context().comm.size();
   }
-  check.memory(fmt::format("{:.0f} states of {} numbers", states, space.elements()),
+  check.memory(fmt::format("{:.0f} states of {} values", states, space.elements()),
                states * sizeof(double) * static_cast<double>(space.elements()));
   if (params_.forecasts)
     check.memory("forecasts of every cycle", static_cast<double>(params_.cycles) *

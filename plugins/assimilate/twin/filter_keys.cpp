@@ -22,8 +22,8 @@ void FilterKeys::describe(deck::Describe<FilterKeys>& d) {
     "etkf, letkf: inflation estimated from the innovations, with 'inflation' as the first value")
       .def(false);
   d("relaxation", &FilterKeys::relaxation,
-    "etkf, letkf: relaxation to the background spread, the share of the reduction of spread that an analysis takes "
-    "back")
+    "etkf, letkf: relaxation to the background spread: fraction of the reduction of spread that is undone after an "
+    "analysis")
       .range(0.0, 1.0)
       .def(0.0);
   d("localisation", &FilterKeys::localisation,
@@ -35,7 +35,7 @@ void FilterKeys::describe(deck::Describe<FilterKeys>& d) {
     "optimal_interpolation, 3dvar: background covariance over that of the climatology")
       .positive()
       .def(1.0);
-  d("gain", &FilterKeys::gain, "nudging: share of the misfit that an analysis removes")
+  d("gain", &FilterKeys::gain, "nudging: fraction of the misfit that an analysis removes")
       .positive()
       .at_most(1.0)
       .def(1.0);

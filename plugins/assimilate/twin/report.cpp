@@ -150,8 +150,8 @@ void write_report(const std::string& path, const Setting& setting, const Instant
       names.push_back(space.fields[one.field].name);
       x.push_back(one.x), z.push_back(one.z), deviation.push_back(one.deviation);
     }
-    io::labelled(file.write("/observations/x", x), "", "place of an observation");
-    io::labelled(file.write("/observations/z", z), "", "place of an observation");
+    io::labelled(file.write("/observations/x", x), "", "position of an observation");
+    io::labelled(file.write("/observations/z", z), "", "position of an observation");
     io::labelled(file.write("/observations/deviation", deviation), "", "standard deviation of its error");
     file.write("/observations/field", names);
     if (!last.observed.empty()) io::labelled(file.write("/observations/value", last.observed), "", "at the last time");

@@ -28,7 +28,7 @@ BoxFile BoxFile::create(const std::string& path, const Shape& shape, const std::
   const auto room = [&](const char* name, DType type, std::vector<std::int64_t> extents,
                         std::vector<std::int64_t> chunk, const char* unit,
                         const char* doc) { io::labelled(file.allocate(name, type, extents, chunk), unit, doc); };
-  room("counts", DType::f32, {boxes, n, n, n}, {1, n, n, n}, "", "particles in the cell, each spread over some");
+  room("counts", DType::f32, {boxes, n, n, n}, {1, n, n, n}, "", "particles in the cell, after mass assignment");
   file.attach_scales("counts", {"box", "x", "y", "z"});
   room("target", DType::f64, {boxes, many}, {}, "", "parameters, -1 to 1 over their intervals");
   room("parameters", DType::f64, {boxes, many}, {}, "", "of the cosmology");

@@ -68,7 +68,7 @@ std::string problem_of(const Cosmology& c) {
 }
 
 void Cosmology::describe(deck::Describe<Cosmology>& d) {
-  d("omega_m", &Cosmology::omega_m, "matter today, in units of the critical density; the rest is dark energy")
+  d("omega_m", &Cosmology::omega_m, "density parameter of matter today; the rest is dark energy")
       .range(omega_m_range.low, omega_m_range.high)
       .def(0.3175);
   d("omega_b", &Cosmology::omega_b,
@@ -77,7 +77,7 @@ void Cosmology::describe(deck::Describe<Cosmology>& d) {
       .def(0.049);
   d("h", &Cosmology::h, "Hubble's constant today over 100 km/s/Mpc").range(h_range.low, h_range.high).def(0.6711);
   d("n_s", &Cosmology::n_s, "spectral index of the primordial field").range(n_s_range.low, n_s_range.high).def(0.9624);
-  d("sigma_8", &Cosmology::sigma_8, "deviation of the linear density today in spheres of 8 Mpc/h")
+  d("sigma_8", &Cosmology::sigma_8, "standard deviation of the linear density today in spheres of 8 Mpc/h")
       .range(sigma_8_range.low, sigma_8_range.high)
       .def(0.834);
   d("w0", &Cosmology::w0,

@@ -33,7 +33,7 @@ void Cosmoflow::Params::describe(deck::Describe<Params>& d) {
   d("dropout", &Params::dropout, "dropout probability of each hidden layer's outputs in training")
       .range(0.0, 0.95)
       .def(0.0);
-  d("augment", &Params::turn, "turn, mirror and move each box at random in every step of training")
+  d("augment", &Params::turn, "random rotations, reflections and translations of each box in every training step")
       .formerly("turn")
       .def(true);
   d("pool", &Params::pool,
@@ -45,7 +45,7 @@ void Cosmoflow::Params::describe(deck::Describe<Params>& d) {
     "inputs of the layers; default: none")
       .def("");
   d("fit", &Params::fit,
-    "begin the layer from the statistics to the answer as the ridge fit to the training set; without, it begins at 0")
+    "initialise the layer from the statistics to the output with the ridge fit to the training set; otherwise with 0")
       .def(true);
   d("input", &Params::input, "field with the counts of a box").def("counts");
   d("target", &Params::target, "field of the regression targets, -1 to 1").def("target");
@@ -77,7 +77,7 @@ void Cosmoflow::fit_statistics(train::Dataset& training, Context&) {
     throw InputError(fmt::format("cosmoflow reads cubes of counts; field '{}' has the shape ({})", params_.input,
                                  fmt::join(box, ", ")));
   if (target.size() != 1 || target[0] < 1)
-    throw InputError(fmt::format("cosmoflow needs a row of numbers per box; field '{}' has the shape ({})",
+    throw InputError(fmt::format("cosmoflow needs a row of values per box; field '{}' has the shape ({})",
                                  params_.target, fmt::join(target, ", ")));
   cells_ = box[0];
   targets_ = target[0];

@@ -22,8 +22,8 @@ std::string problem_of_mesh(int particles, int mesh) {
   if (mesh % particles == 0 || particles % mesh == 0) return {};
   const int lower = mesh / particles * particles;
   return fmt::format(
-      "mesh ({}) must be a whole multiple or a whole part of particles ({}): otherwise the cells pull a lattice "
-      "at rest apart; take {}{}",
+      "mesh ({}) must be a multiple or a divisor of particles ({}): otherwise the cells pull a lattice at rest apart; "
+      "take {}{}",
       mesh, particles, lower > 0 ? fmt::format("{} or ", lower) : "", lower > 0 ? lower + particles : particles);
 }
 
@@ -36,8 +36,8 @@ void ParticleMeshPhysics::Params::describe(deck::Describe<Params>& d) {
       .range(4, 512)
       .example("64");
   d("mesh", &Params::mesh,
-    "number of mesh cells along an edge for forces and spectra; default: as many as particles, else a whole multiple "
-    "or part of them")
+    "number of mesh cells along an edge for forces and spectra; default: as many as particles, else a multiple or "
+    "divisor of that")
       .range(4, 512);
   d("assignment", &Params::assignment,
     "mass assignment: over the two nearest cells along each axis (cloud in cell), or over three (triangular-shaped "
@@ -142,7 +142,7 @@ double ParticleMeshPhysics::growth() const {
 std::vector<Observable> ParticleMeshPhysics::observables() const {
   return {{"redshift", "", "1/a - 1", true},
           {"growth", "", "amplitude of the largest waves over that at the start", true},
-          {"growth_over_linear", "", "the same over what linear theory says", true},
+          {"growth_over_linear", "", "the same relative to linear theory", true},
           {"deviation", "", "of the density from its mean, over the cells of the mesh, in units of the mean", true},
           {"momentum", "", "sum of all momenta over the sum of their lengths", false}};
 }

@@ -66,7 +66,7 @@ void InferCosmology::Params::describe(deck::Describe<Params>& d) {
     "file of the test boxes, if it is another one: boxes of the same size, with the same varying parameters")
       .example("\"runs/fresh/structure_boxes/boxes.h5\"");
   d("models", &Params::models, "model files of networks, such as cosmoflow").def({});
-  d("batch", &Params::batch, "boxes that a network looks at together").at_least(1).def(32);
+  d("batch", &Params::batch, "batch size: boxes that a network evaluates together").at_least(1).def(32);
   d.check([](const Params& p) -> std::string {
     for (const auto& [name, range] : {std::pair{"training", p.training}, {"test", p.test}})
       if (range[0] < 0 || range[1] <= range[0])
@@ -136,7 +136,7 @@ InferCosmology::Row InferCosmology::network(const std::string& model, std::int64
   const auto outputs = loaded.network->outputs();
   if (outputs.size() != 1 || outputs[0].shape != std::vector<std::int64_t>{targets})
     throw KeyError("infer_cosmology.models.type", "models",
-                   fmt::format("models: '{}' holds a {}, which does not give {} numbers of a box; train a cosmoflow",
+                   fmt::format("models: '{}' holds a {}, which does not give {} values of a box; train a cosmoflow",
                                model, loaded.info.type, targets));
   train::Hdf5Dataset data({{test_file()}, {{"counts", "", {}}, {"power", "", {}}, {"target", "", {}}}, {}, false},
                           context);
@@ -162,7 +162,7 @@ InferCosmology::Row InferCosmology::network(const std::string& model, std::int64
 
 void InferCosmology::write(const std::vector<Row>& rows, const Table& truth, const BoxFile& file, Context& context) {
   std::string head = fmt::format("{:<26}", "mean absolute error");
-  std::vector<io::Column> columns{{"box", "", "number in the file"}}, scores;
+  std::vector<io::Column> columns{{"box", "", "index in the file"}}, scores;
   std::vector<std::vector<double>> values(1), errors;
   const auto column = [&](const Table& table, std::size_t t) {
     std::vector<double> out;
@@ -210,7 +210,7 @@ Task::Outcome InferCosmology::run(Context& context) {
                           const std::string& path) {
     if (range[1] > of.done())
       throw KeyError("infer_cosmology.range", name,
-                     fmt::format("{} asks for boxes up to {}, but '{}' has {}; make more, or ask for fewer", name,
+                     fmt::format("{} requests boxes up to {}, but '{}' has {}; make more, or request fewer", name,
                                  range[1] - 1, path, of.done()));
   };
   Table truth;

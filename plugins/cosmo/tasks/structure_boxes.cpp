@@ -51,16 +51,16 @@ void StructureBoxes::Params::describe(deck::Describe<Params>& d) {
       .example("quijote_latin_hypercube.h5");
   d("targets", &Params::targets, "names of the regression targets, in order; default: all parameters that vary")
       .def({});
-  d("cosmology", &Params::cosmology, "parameters that are constant");
+  d("cosmology", &Params::cosmology, "constant parameters");
   d("box_size", &Params::box, "edge of each periodic cube, Mpc/h").formerly("box").range(0.1, 1e5).example("256");
-  d("particles", &Params::particles, "along an edge, and cells of the mesh").range(4, 512).def(32);
+  d("particles", &Params::particles, "number of particles along an edge, and of mesh cells").range(4, 512).def(32);
   d("initial_scale_factor", &Params::start, "scale factor at the start").formerly("start").range(1e-3, 1.0).def(0.1);
   d("final_scale_factor", &Params::end, "scale factor of the boxes").formerly("end").range(1e-3, 2.0).def(1.0);
   d("num_steps", &Params::time_steps, "steps from start to end, of equal length in the logarithm of the scale factor")
       .formerly("time_steps")
       .at_least(1)
       .def(20);
-  d("file", &Params::file, "name in the folder of the stage").def("boxes.h5");
+  d("file", &Params::file, "file name in the folder of the stage").def("boxes.h5");
   d.check([](const Params& p) -> std::string {
     if (p.vary.empty() == !p.cosmologies) return "give exactly one of 'vary' and 'cosmologies'";
     if (p.end <= p.start)
@@ -130,17 +130,17 @@ void StructureBoxes::read_cosmologies() {
           fmt::format("'{}' has a column '{}'; name omega_m, omega_b, h, n_s and sigma_8 in 'columns'", path, name));
   if (shape.size() != 2 || shape[1] != std::ssize(names))
     throw KeyError("structure_boxes.cosmologies.shape", "cosmologies",
-                   fmt::format("'{}': 'columns' names {} numbers of each row, but 'parameters' has the shape ({})",
-                               path, names.size(), fmt::join(shape, ", ")));
+                   fmt::format("'{}': 'columns' names {} values of each row, but 'parameters' has the shape ({})", path,
+                               names.size(), fmt::join(shape, ", ")));
   if (shape[0] < params_.boxes)
     throw KeyError(
         "structure_boxes.cosmologies.rows", "cosmologies",
-        fmt::format("'{}' has fewer than {} rows of {} numbers; make fewer boxes", path, params_.boxes, names.size()));
+        fmt::format("'{}' has fewer than {} rows of {} values; make fewer boxes", path, params_.boxes, names.size()));
   const auto values = set.read<std::vector<double>>();
   for (std::size_t k = 0; k < values.size(); ++k)
     if (!std::isfinite(values[k]))
       throw KeyError("structure_boxes.cosmologies.finite", "cosmologies",
-                     fmt::format("'{}': {} in row {} is no finite number; correct it, or leave the row out", path,
+                     fmt::format("'{}': {} in row {} is not finite; correct it, or leave the row out", path,
                                  names[k % names.size()], k / names.size()));
   parameters_.assign(params_.boxes, {});
   for (std::size_t k = 0; k < names.size(); ++k) {
@@ -172,7 +172,7 @@ void StructureBoxes::choose_targets() {
       throw KeyError("structure_boxes.targets.fixed", "targets",
                      fmt::format("targets: '{}' does not vary; name some of {}", name, fmt::join(names, ", ")));
     if (std::ranges::count(told_, at) > 0)
-      throw KeyError("structure_boxes.targets.twice", "targets", fmt::format("targets: '{}' stands there twice", name));
+      throw KeyError("structure_boxes.targets.twice", "targets", fmt::format("targets: '{}' is listed twice", name));
     told_.push_back(at);
   }
 }

@@ -15,7 +15,7 @@ namespace cambium::cosmo {
 
 void MatterWriter::attach(const Physics& physics) {
   physics_ = dynamic_cast<const ParticleMeshPhysics*>(&physics);
-  if (!physics_) throw InputError("output 'matter' shows the physics particle_mesh; leave it out");
+  if (!physics_) throw InputError("output 'matter' is for the physics particle_mesh; leave it out");
 }
 
 std::string MatterWriter::path() const {
@@ -69,7 +69,7 @@ void MatterWriter::create() {
   io::labelled(file.write("mass", today.mass), "solar masses/h", "mean mass of a sphere");
   const std::int64_t masses[1] = {std::ssize(today.mass)};
   io::labelled(file.create_series("sigma", DType::f64, masses), "",
-               "deviation of the linear density in spheres of this mass, in units of the mean");
+               "standard deviation of the linear density in spheres of this mass, in units of the mean");
   file.attach_scales("sigma", {"scale_factor", "mass"});
   sigma_today_ = today.sigma;
   if (!params_.counts) return;
@@ -80,7 +80,7 @@ void MatterWriter::create() {
     io::labelled(file.write(axis, x), "Mpc/h", std::string(axis) + " of the cell's centre");
   const std::int64_t cells[3] = {n, n, n};
   io::labelled(io::create_series(file, "counts", DType::f32, cells, params_.compress), "",
-               "particles in the cell, each spread over some");
+               "particles in the cell, after mass assignment");
   file.attach_scales("counts", {"scale_factor", "x", "y", "z"});
 }
 

@@ -32,8 +32,8 @@ class MatterWriter : public Writer {
     static void describe(deck::Describe<Params>& d) {
       d("every", &Params::every, "number of steps between two snapshots").at_least(1).def(10);
       d("counts", &Params::counts, "particles of each cell, too; else spectra only").def(true);
-      d("file", &Params::file, "name in the folder of the stage").def("matter.h5");
-      d("compress", &Params::compress, "store the particles of cells smaller, without loss or within a bound of error");
+      d("file", &Params::file, "file name in the folder of the stage").def("matter.h5");
+      d("compress", &Params::compress, "compression of the particles of cells, lossless or within an error bound");
       d.check([](const Params& p) { return io::problem_without_first_frame(p.compress); });
     }
   };

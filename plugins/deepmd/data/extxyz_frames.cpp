@@ -140,7 +140,7 @@ class LabelledFrameOf {
 
   void read_labels() {
     const auto energy = label(labels_.energy, io::extxyz_energy_names());
-    if (energy.size() > 1) fail(fmt::format("{} holds {} numbers, not 1", used_.back(), energy.size()));
+    if (energy.size() > 1) fail(fmt::format("{} holds {} values, not 1", used_.back(), energy.size()));
     if (!energy.empty()) out_.frame.energy = energy[0] * labels_.energy_factor;
     std::vector<double> w = label(labels_.virial, io::extxyz_virial_names());
     double factor = labels_.energy_factor;
@@ -152,7 +152,7 @@ class LabelledFrameOf {
     }
     if (w.size() == 6) w = {w[0], w[5], w[4], w[5], w[1], w[3], w[4], w[3], w[2]};
     if (w.empty()) return;
-    if (w.size() != 9) fail(fmt::format("{} holds {} numbers, not 9 or 6", used_.back(), w.size()));
+    if (w.size() != 9) fail(fmt::format("{} holds {} values, not 9 or 6", used_.back(), w.size()));
     for (double& x : w) x *= factor;
     out_.frame.virial = w;
   }
@@ -235,7 +235,7 @@ std::vector<std::string> label_doubts(const std::string& path, const std::vector
   std::vector<std::string> out;
   for (const auto& [rivals, n] : count)
     out.push_back(
-        fmt::format("{0}: {1} and {2} differ in {3} of {4} frames, and {1} is read; where {2} is meant, say {5}: {2}",
+        fmt::format("{0}: {1} and {2} differ in {3} of {4} frames, and {1} is read; where {2} is meant, write {5}: {2}",
                     path, rivals.taken, rivals.other, n, frames.size(), rivals.label));
   return out;
 }

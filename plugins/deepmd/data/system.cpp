@@ -64,7 +64,7 @@ void require_finite(const std::string& path, const io::NpyArray& array, std::int
       std::max<std::size_t>(1, array.values.size() / static_cast<std::size_t>(std::max<std::int64_t>(1, frames)));
   for (std::size_t k = 0; k < array.values.size(); ++k)
     if (!std::isfinite(array.values[k]))
-      throw InputError(fmt::format("{}: frame {}, number {} of {} is {}; remove the frame, or compute it again", path,
+      throw InputError(fmt::format("{}: frame {}, value {} of {} is {}; remove the frame, or compute it again", path,
                                    k / width, k % width, width, array.values[k]));
 }
 
@@ -87,7 +87,7 @@ std::optional<FrameRows> read_rows(const std::string& path, std::int64_t frames,
     width *= extents.back();
   }
   if (count != frames * width || (count > 0 && !holds(array.shape, extents, frames)))
-    throw InputError(fmt::format("{}: expected {} row(s) of {} number(s), found shape {}", path, frames, width,
+    throw InputError(fmt::format("{}: expected {} row(s) of {} value(s), found shape {}", path, frames, width,
                                  fmt::join(array.shape, " x ")));
   require_finite(path, array, frames);
   return FrameRows{std::move(array.values), width};
@@ -101,7 +101,7 @@ FrameRows read_coordinates(const std::string& path, std::int64_t atoms) {
   const auto count = static_cast<std::int64_t>(array.values.size());
   const std::int64_t width = 3 * atoms, frames = width > 0 ? count / width : 0;
   if (count != frames * width || (count > 0 && !holds(array.shape, {atoms, 3}, frames)))
-    throw InputError(fmt::format("{}: expected rows of {} number(s), those of {} atom(s), found shape {}", path, width,
+    throw InputError(fmt::format("{}: expected rows of {} value(s), those of {} atom(s), found shape {}", path, width,
                                  atoms, fmt::join(array.shape, " x ")));
   require_finite(path, array, frames);
   return {std::move(array.values), width};

@@ -38,7 +38,7 @@ std::vector<int> settle_sel(const std::optional<std::vector<int>>& given, const 
   if (given->size() != type_map.size())
     throw KeyError(
         "deep_potential.sel.count", "sel",
-        fmt::format("sel has {} number(s), but the species are {}", given->size(), fmt::join(type_map, ", ")));
+        fmt::format("sel has {} value(s), but the species are {}", given->size(), fmt::join(type_map, ", ")));
   std::vector<int> out = *given;
   for (std::size_t t = 0; t < out.size(); ++t)
     if (out[t] < most[t]) out[t] = automatic[t];
@@ -83,8 +83,8 @@ std::string about_sel(const DeepPotentialModel& m, const std::vector<int>& found
   if (exceeds_sel(m, found))
     return fmt::format(
         "the model's sel [{}] is less than the most neighbours of an atom of the training data, [{}] ({}): DeePMD-kit "
-        "drops the farthest of them and finds other energies than Cambium; for one meaning in both train anew, without "
-        "init and sel",
+        "drops the farthest of them and computes other energies than Cambium; for the same energies in both train "
+        "again, without init and sel",
         sel, most, fmt::join(m.type_map, " "));
   return fmt::format(
       "sel [{}] holds the most neighbours of an atom of the training data, [{}] ({}); where an atom has more than sel, "

@@ -50,7 +50,7 @@ std::span<const double> numbers(const train::Sample& sample, std::string_view na
   if (found == sample.fields.end()) return {};
   if (found->second.dtype != DType::f64 || !found->second.contiguous())
     throw InputError(
-        fmt::format("field '{}' of sample {}: expected float64 numbers in row-major order", name, sample.id));
+        fmt::format("field '{}' of sample {}: expected float64 values in row-major order", name, sample.id));
   return {static_cast<const double*>(found->second.data), static_cast<std::size_t>(found->second.elements())};
 }
 

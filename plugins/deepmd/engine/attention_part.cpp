@@ -63,8 +63,7 @@ AttentionPart<T>::AttentionPart(const DeepPotentialModel& model, const EngineOpt
       atom_(model_.attention, model.width(), model.axis_neuron, model.neighbours()) {
   if (!device_is_host)
     throw InputError(
-        fmt::format("{}: se_atten with attention layers (attn_layer: {}) runs on processors, and this "
-                    "build is for a GPU",
+        fmt::format("{}: se_atten with attention layers (attn_layer: {}) runs on CPUs, and this build is for a GPU",
                     model.source, model.attention.layers()));
   if (options.compress_tolerance > 0.0)
     tables_ = upload_tables<T>(model_, tabulate_networks(model_, options.compress_tolerance, options.table_r_min));

@@ -18,11 +18,11 @@ struct Stored {
   std::vector<double> deviation, bound;
   std::vector<std::string> models;
   static void describe(deck::Describe<Stored>& d) {
-    d("level", &Stored::level, "share of force errors that the bound covers").greater_than(0.0).less_than(1.0);
-    d("frames", &Stored::frames, "held-out frames that it rests on").at_least(1);
-    d("atoms", &Stored::atoms, "atoms of these").at_least(1);
+    d("level", &Stored::level, "fraction of force errors that the bound covers").greater_than(0.0).less_than(1.0);
+    d("frames", &Stored::frames, "number of held-out frames of the calibration").at_least(1);
+    d("atoms", &Stored::atoms, "number of atoms of these frames").at_least(1);
     d("deviation", &Stored::deviation, "deviations of the committee").unit("eV/angstrom");
-    d("bound", &Stored::bound, "bounds of the force error at these").unit("eV/angstrom");
+    d("bound", &Stored::bound, "bounds of the force error at these deviations").unit("eV/angstrom");
     d("models", &Stored::models, "checksums of the model files");
     d.check([](const Stored& s) -> std::string {
       if (s.deviation.empty() || s.deviation.size() != s.bound.size())
@@ -41,10 +41,9 @@ struct Stored {
 
 std::string Calibration::to_yaml() const {
   return fmt::format(
-      "# Error of an atom's force (eV/angstrom) that a share `level` of atoms does not exceed, by the committee's "
-      "deviation\n"
-      "# (eV/angstrom): logarithmic interpolation, constant below, proportional above, proportional for one value.\n"
-      "level: {}\nframes: {}\natoms: {}\ndeviation: [{}]\nbound: [{}]\nmodels: [{}]\n",
+      "# Error of an atom's force (eV/angstrom) that a fraction `level` of atoms does not exceed, by the committee's "
+      "deviation\n# (eV/angstrom): logarithmic interpolation, constant below, proportional above, proportional for one "
+      "value.\nlevel: {}\nframes: {}\natoms: {}\ndeviation: [{}]\nbound: [{}]\nmodels: [{}]\n",
       level, frames, atoms, fmt::join(curve.deviation, ", "), fmt::join(curve.bound, ", "),
       fmt::format("'{}'", fmt::join(models, "', '")));
 }
@@ -63,7 +62,7 @@ void Calibration::require_models(std::span<const std::string> paths, const std::
   for (std::size_t k = 0; k < paths.size(); ++k)
     if (checksum_of(paths[k]) != models[k])
       throw InputError(
-          fmt::format("'{}' was made with another model than '{}' as number {} of the committee; run the stage "
+          fmt::format("'{}' was made with another model than '{}' as model {} of the committee; run the stage "
                       "'calibrate' with the same models in the same order",
                       source, paths[k], k + 1));
 }

@@ -74,8 +74,8 @@ BoundCurve calibrated(std::span<const HeldOutFrame> frames, double level, std::u
   const auto least = static_cast<std::size_t>(least_frames(level));
   if (frames.size() < least)
     throw InputError(
-        fmt::format("{} held-out frame(s) say nothing about a level of {:g}, which takes {} at least; give more "
-                    "systems, or a lower level",
+        fmt::format("{} held-out frame(s) are too few for a level of {:g}, which takes {} at least; give more systems, "
+                    "or a lower level",
                     frames.size(), level, least));
   std::vector<std::size_t> order(frames.size());
   std::iota(order.begin(), order.end(), 0);

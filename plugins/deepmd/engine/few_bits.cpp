@@ -191,8 +191,8 @@ FewBitsReport set_few_bits(Engine& engine, const FewBits& what, EnginePrecision 
   const DeepPotentialModel& model = engine.model();
   if (what.products == FewBits::Products::tables && (precision != EnginePrecision::mixed || !device_is_host))
     throw InputError(
-        "quantize.products: tables multiply float32 numbers on processors; set precision: mixed (and run a build for "
-        "processors), or take products: decoded");
+        "quantize.products: tables multiply float32 values on CPUs; set precision: mixed (and run a build for CPUs), "
+        "or take products: decoded");
   const auto types = static_cast<std::size_t>(model.ntypes());
   std::vector<Row64> inputs(types);
   FewBitsReport report;

@@ -201,14 +201,14 @@ std::vector<NetworkTable> read_tables(const TreeCursor& node, const DeepPotentia
     if (m.embedding[k].layers.empty()) continue;  // an excluded pair
     const Array &rows = data.at(k).array(), &info = infos.at(k).array();
     if (info.values.size() < 5 || rows.shape.size() != 2)
-      data.at(k).complain("not a table with its five or more numbers");
+      data.at(k).complain("not a table with its five or more values");
     const double lower = info.values[0], upper = info.values[1], top = info.values[2];
     const std::int64_t fine = std::llround((upper - lower) / info.values[3]);
     const std::int64_t coarse = std::llround((top - upper) / info.values[4]);
     if (fine < 1 || coarse < 1 || fine > rows.shape[0] || coarse > rows.shape[0] - fine ||
         rows.shape[1] != 6 * m.width())
       data.at(k).complain(
-          fmt::format("expected at least {} x {} numbers, found {}", fine + coarse, 6 * m.width(), rows.shape));
+          fmt::format("expected at least {} x {} values, found {}", fine + coarse, 6 * m.width(), rows.shape));
     out[k].fine = table_part(rows, 0, fine, lower, (upper - lower) / static_cast<double>(fine), m.width());
     out[k].coarse = table_part(rows, fine, coarse, upper, (top - upper) / static_cast<double>(coarse), m.width());
   }
@@ -247,7 +247,7 @@ std::vector<int> read_sel(const TreeCursor& node, const DeepPotentialModel& m) {
   std::vector<int> sel = node.integers();
   const bool shared = m.descriptor == Descriptor::se_atten;
   if (!shared && static_cast<int>(sel.size()) != m.ntypes())
-    node.complain(fmt::format("expected one number per type ({}), found {}", m.ntypes(), sel.size()));
+    node.complain(fmt::format("expected one value per type ({}), found {}", m.ntypes(), sel.size()));
   for (int n : sel)
     if (n < 0 || n > most_of_one_type)
       node.complain(fmt::format("{} neighbours of one type, expected 0 to {}", n, most_of_one_type));
@@ -337,7 +337,7 @@ void read_vacuum(const TreeCursor& node, DeepPotentialModel& m) {
   if (!any) return;
   for (const DeepPotentialModel& part : m.descriptors())
     if (part.type_columns() > 0)
-      energies.complain("is not supported where type embeddings stand behind the descriptor (concat_output_tebd)");
+      energies.complain("is not supported where type embeddings follow the descriptor (concat_output_tebd)");
   for (std::size_t t = 0; t < m.type_map.size(); ++t)
     m.subtract_vacuum[t] = m.fitting.size() == 1 || t >= energies.size() || !energies.json()[t].is_null();
 }

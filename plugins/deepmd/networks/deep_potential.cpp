@@ -21,11 +21,11 @@ namespace cambium::deepmd {
 void DeepPotentialNetwork::Params::describe(deck::Describe<Params>& d) {
   describe_descriptor(d);
   d("hybrid", &Params::hybrid,
-    "several descriptors, whose columns stand one after the other, each with the keys above of its own; absent: one")
+    "list of descriptors, whose outputs are concatenated, each with its own keys above; absent: one")
       .def({});
   d("type_map", &Params::type_map, "species in the model's order; absent: as they come in the data").def({});
   d("sel_short", &Params::sel_short,
-    "action if sel is too small for the data: raise it with a warning (that of init is kept), or refuse")
+    "action if sel is too small for the data: raise it with a warning (that of init is not changed), or refuse")
       .options({{"raise", SelShort::raise}, {"refuse", SelShort::refuse}})
       .def(SelShort::raise);
   d("fitting", &Params::fitting, "widths of the energy network").def({240, 240, 240});
@@ -34,7 +34,7 @@ void DeepPotentialNetwork::Params::describe(deck::Describe<Params>& d) {
     "number of frame parameters that the energy network takes, such as a temperature; the data have as many")
       .non_negative()
       .def(0);
-  d("numb_aparam", &Params::numb_aparam, "number of atomic parameters that it takes for each atom")
+  d("numb_aparam", &Params::numb_aparam, "number of atomic parameters that the energy network takes for each atom")
       .non_negative()
       .def(0);
   d("precision", &Params::precision,
@@ -58,7 +58,7 @@ void DeepPotentialNetwork::Params::describe(deck::Describe<Params>& d) {
   d("memory", &Params::memory, "MiB per rank for neighbour lists of the data").non_negative().def(1024.0);
   d.check([](const Params& p) -> std::string {
     if (!p.hybrid.empty() && !(p.own() == DescriptorParams{}))
-      return "with hybrid the keys of a descriptor (descriptor, rcut, neuron ...) stand within its entries";
+      return "with hybrid the keys of a descriptor (descriptor, rcut, neuron ...) belong in its entries";
     if (const std::string problem = p.problem(); !problem.empty()) return problem;
     if (p.fitting.empty()) return "fitting needs at least one layer";
     for (int n : p.fitting)
@@ -68,7 +68,7 @@ void DeepPotentialNetwork::Params::describe(deck::Describe<Params>& d) {
     for (const DescriptorParams& one : p.descriptors())
       if (one.sel && !p.type_map.empty() && one.sel->size() != p.type_map.size() &&
           !(one.together() && one.sel->size() == 1))
-        return fmt::format("sel has {} number(s), type_map {} species", one.sel->size(), p.type_map.size());
+        return fmt::format("sel has {} value(s), type_map {} species", one.sel->size(), p.type_map.size());
     return "";
   });
 }
@@ -203,12 +203,12 @@ void DeepPotentialNetwork::go_on_from_start(train::Dataset& training, Context& c
   shape_ = *start_;
   params_.type_map = shape_.type_map;
   shape_.precision = params_.precision == DType::f64 ? "float64" : "float32";
-  context.log.info(fmt::format("deep_potential: starts from {}, whose shape and statistics are kept", params_.init));
+  context.log.info(fmt::format("deep_potential: starts from {}, with its shape and statistics", params_.init));
   require_slots_of_start(training, context);
   if (params_.change_bias)
     change_bias(training, context);
   else
-    context.log.info("deep_potential: its energy bias is kept, too (change_bias: false)");
+    context.log.info("deep_potential: its energy bias is not changed (change_bias: false)");
   make_work();
 }
 
@@ -222,7 +222,7 @@ void DeepPotentialNetwork::change_bias(train::Dataset& training, Context& contex
   };
   const BiasChange change = bias_change(*start_, used, frame, params_.interpolation_tolerance(), context.comm);
   if (change.frames == 0)
-    return context.log.info("deep_potential: its energy bias is kept, too: the training data hold no energies");
+    return context.log.info("deep_potential: its energy bias is not changed: the training data hold no energies");
   context.log.info(
       fmt::format("deep_potential: its energy bias is changed to that of {} frames of the training data; error of "
                   "their energies {:.4g} -> {:.4g} eV/atom (change_bias: false keeps the bias)",
@@ -231,10 +231,10 @@ void DeepPotentialNetwork::change_bias(train::Dataset& training, Context& contex
     const auto& symbol = shape_.type_map[t];
     const double before = shape_.fitting_bias[t] + shape_.output_bias[t], after = before + change.shift[t];
     shape_.fitting_bias[t] += change.shift[t];
-    context.log.info(
-        change.present[t]
-            ? fmt::format("deep_potential: {}: energy bias {:.6g} -> {:.6g} eV", symbol, before, after)
-            : fmt::format("deep_potential: {0}: energy bias {1:.6g} eV, kept: the data have no {0}", symbol, before));
+    context.log.info(change.present[t]
+                         ? fmt::format("deep_potential: {}: energy bias {:.6g} -> {:.6g} eV", symbol, before, after)
+                         : fmt::format("deep_potential: {0}: energy bias {1:.6g} eV, not changed: the data have no {0}",
+                                       symbol, before));
   }
 }
 
@@ -281,9 +281,9 @@ void DeepPotentialNetwork::fit_statistics(train::Dataset& training, Context& con
                     m.parts.empty() ? "" : fmt::format("{} to {:g} Å: ", m.name_of(parts[k].descriptor), parts[k].rcut),
                     used, fmt::join(most[k], ", "), fmt::join(m.type_map, " "), fmt::join(slots, ", "), s.closest));
     for (std::size_t t = 0; t < m.type_map.size(); ++t)
-      context.log.info(fmt::format("deep_potential: {}: mean {:.5f}, deviations {:.4f} {:.4f}, energy bias {:.6g} eV",
-                                   m.type_map[t], parts[k].mean[t * m.type_map.size()][0], s.radial[t], s.angular[t],
-                                   s.bias[t]));
+      context.log.info(
+          fmt::format("deep_potential: {}: mean {:.5f}, standard deviations {:.4f} {:.4f}, energy bias {:.6g} eV",
+                      m.type_map[t], parts[k].mean[t * m.type_map.size()][0], s.radial[t], s.angular[t], s.bias[t]));
   }
   make_work();
 }
@@ -317,8 +317,9 @@ void DeepPotentialNetwork::require_slots_of_start(train::Dataset& training, Cont
   for (std::size_t t = 0; t < most.size(); ++t) most_neighbours_[t] = std::max(most_neighbours_[t], most[t]);
   if (!exceeds_sel(shape_, most_neighbours_)) return;
   if (params_.sel_short == SelShort::refuse)
-    throw KeyError("deep_potential.init.sel", "init",
-                   fmt::format("{}: {} (sel_short: raise goes on)", params_.init, about_sel(shape_, most_neighbours_)));
+    throw KeyError(
+        "deep_potential.init.sel", "init",
+        fmt::format("{}: {} (sel_short: raise continues)", params_.init, about_sel(shape_, most_neighbours_)));
   context.log.warn(about_sel(shape_, most_neighbours_));
 }
 

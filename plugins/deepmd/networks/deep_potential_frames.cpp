@@ -23,7 +23,7 @@ FramePtr DeepPotentialNetwork::frame_of_sample(const train::Sample& sample) {
   const auto require = [&](const char* name, const std::vector<double>& values, int wanted) {
     if (wanted == 0 || std::ssize(values) == wanted) return;
     throw KeyError("deep_potential.parameters", fmt::format("numb_{}", name),
-                   fmt::format("the energy network takes {} number(s) of {} for this frame, sample {} has {}", wanted,
+                   fmt::format("the energy network takes {} value(s) of {} for this frame, sample {} has {}", wanted,
                                name, sample.id, values.size()));
   };
   require("fparam", frame->fparam, shape_.fparam.size);

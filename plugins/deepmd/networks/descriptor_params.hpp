@@ -43,8 +43,7 @@ void describe_species(deck::Describe<P>& d) {
       .range(1, 1000)
       .def(8);
   d("type_embedding", static_cast<std::vector<int> P::*>(&P::type_embedding),
-    "widths of a network (tanh) that makes the type embedding, the last one in place of tebd_dim (se_atten); absent: a "
-    "table")
+    "widths of a network (tanh) of the type embedding, the last one in place of tebd_dim (se_atten); absent: a table")
       .def({});
   d("concat_output_tebd", static_cast<bool P::*>(&P::concat_output_tebd),
     "type embedding of the atom itself as further input of the energy network (se_atten)")
@@ -65,11 +64,11 @@ void describe_species(deck::Describe<P>& d) {
     "crosses it")
       .def(true);
   d("scaling_factor", static_cast<double P::*>(&P::scaling_factor),
-    "products of queries and keys are divided by sqrt(attn scaling_factor)")
+    "attention scores are divided by sqrt(attn scaling_factor)")
       .positive()
       .def(1.0);
   d("temperature", static_cast<std::optional<double> P::*>(&P::temperature),
-    "factor of the products of queries and keys in place of 1/sqrt(attn scaling_factor); absent: none")
+    "factor of the attention scores in place of 1/sqrt(attn scaling_factor); absent: none")
       .example("0.1");
 }
 
@@ -92,8 +91,8 @@ void describe_descriptor(deck::Describe<P>& d) {
       .non_negative()
       .def(0.5);
   d("sel", static_cast<std::optional<std::vector<int>> P::*>(&P::sel),
-    "neighbour slots by species (se_atten: or one number of all), a constant of the model and no limit here (in "
-    "DeePMD-kit it is one); absent: a tenth more than the data need")
+    "neighbour slots by species (se_atten: or one for all), a constant of the model and no limit here (in DeePMD-kit "
+    "it is one); absent: a tenth more than the data need")
       .example("[46, 92]");
   d("neuron", static_cast<std::vector<int> P::*>(&P::neuron), "widths of the embedding network").def({25, 50, 100});
   d("axis_neuron", static_cast<int P::*>(&P::axis_neuron),

@@ -33,8 +33,8 @@ class DeepPotential : public Potential, public Checked, private Committee {
       d("model", &Params::model, "model file, .dp or .yaml (DeePMD-kit's `dp convert-backend` makes one of any other)")
           .example("water.dp");
       d("committee", &Params::committee,
-        "further models of the same species; the deviation of all models' forces and virials is a column of "
-        "thermo.csv, max_devi_f and so on")
+        "further models of the same species; the model deviations of forces and virials are columns of thermo.csv, "
+        "such as max_devi_f")
           .def({});
       d("calibration", &Params::calibration,
         "calibration.yaml of the stage calibrate for these models; thermo.csv then has max_bound_f, the calibrated "

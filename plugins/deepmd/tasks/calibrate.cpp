@@ -20,8 +20,8 @@ void Calibrate::Params::describe(deck::Describe<Params>& d) {
   d("systems", &Params::systems,
     "labelled frames that no model was trained on: folders of deepmd/npy data, extended XYZ files")
       .example("[label/validation]");
-  d("test", &Params::test, "further such frames, on which the coverage is stated; default: none").def({});
-  d("level", &Params::level, "share of force errors that the calibrated bound covers")
+  d("test", &Params::test, "further such frames, on which the coverage is reported; default: none").def({});
+  d("level", &Params::level, "fraction of force errors that the calibrated bound covers")
       .greater_than(0.0)
       .less_than(1.0)
       .def(0.9);
@@ -129,7 +129,7 @@ void Calibrate::state_coverage(const Calibration& calibration, Context& context)
   context.log.info(fmt::format("{:>6} {:>10} {:>10} {:>10} {:>12}  system", "frames", "calibrated", "deviation",
                                "gaussian", "mean bound"));
   context.log.info(
-      fmt::format("{:>6} {:^32} {:>12}  level {:g}", "", "share of errors within", "eV/Å", calibration.level));
+      fmt::format("{:>6} {:^32} {:>12}  level {:g}", "", "fraction of errors within", "eV/Å", calibration.level));
   const auto add = [&](const std::string& name, std::span<const HeldOutFrame> frames) {
     const Coverage c = coverage_of(frames, calibration);
     context.log.info(fmt::format("{:>6} {:>10.4f} {:>10.4f} {:>10.4f} {:>12.4g}  {}", frames.size(), c.calibrated,

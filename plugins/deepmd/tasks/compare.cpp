@@ -34,7 +34,7 @@ void Compare::Fit::describe(deck::Describe<Fit>& d) {
 
 void Compare::Entry::describe(deck::Describe<Entry>& d) {
   d("potential", &Entry::potential, "potential of any type");
-  d("fit", &Entry::fit, "fit of some of its numbers before the comparison; default: none");
+  d("fit", &Entry::fit, "fit of some of its parameters before the comparison; default: none");
 }
 
 void Compare::Params::describe(deck::Describe<Params>& d) {

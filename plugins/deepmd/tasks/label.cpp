@@ -181,8 +181,7 @@ std::optional<std::vector<double>> Label::by_need(const tasks::NumberPieces& pie
   auto out = tasks::numbers_by_need(pieces, journal, context.comm, context.log, options,
                                     [&] { return context.stop && context.stop->asked(); });
   if (!out)
-    context.log.info(
-        fmt::format("label: asked to stop; the {} that are finished are kept. Resume with:\n  {}", what, go_on));
+    context.log.info(fmt::format("label: stop requested; the finished {} are stored. Resume with:\n  {}", what, go_on));
   return out;
 }
 
@@ -253,9 +252,10 @@ std::optional<std::vector<LabelledFrame>> Label::label(const std::vector<Configu
     error += table[(k + 1) * width - 1];
   }
   if (work.committee && !chosen.empty())
-    context.log.info(fmt::format(
-        "label: on the kept ones the forces of the committee's first model are off by {:.3g} eV/Å (root mean square)",
-        std::sqrt(error / static_cast<double>(3 * work.start.x.size() * chosen.size()))));
+    context.log.info(
+        fmt::format("label: on the selected ones the forces of the committee's first model are off by {:.3g} eV/Å "
+                    "(root mean square)",
+                    std::sqrt(error / static_cast<double>(3 * work.start.x.size() * chosen.size()))));
   return out;
 }
 

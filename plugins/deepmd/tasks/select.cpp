@@ -16,7 +16,8 @@ void Select::describe(deck::Describe<Select>& d) {
       .unit("eV/angstrom")
       .non_negative()
       .def(0.05);
-  d("f_trust_hi", &Select::high, "a configuration is beyond trust when some atom's force deviates more than this")
+  d("f_trust_hi", &Select::high,
+    "upper trust level: a configuration is beyond trust if an atom's force deviation exceeds this (DP-GEN f_trust_hi)")
       .formerly("high")
       .unit("eV/angstrom")
       .positive()
@@ -55,7 +56,7 @@ std::vector<std::size_t> choose(const Select& select, const std::vector<double>&
       fmt::format("label: {} of an atom's force: {:.3g} eV/Å at least, {:.3g} in the middle, {:.3g} at most",
                   select.calibrated ? "largest bound of the error" : "largest deviation", sorted.front(),
                   sorted[sorted.size() / 2], sorted.back()));
-  context.log.info(fmt::format("label: of {} configurations {} are known, {} beyond trust, {} are kept{}",
+  context.log.info(fmt::format("label: of {} configurations {} are known, {} beyond trust, {} are selected{}",
                                deviation.size(), known, beyond, kept.size(),
                                left > 0 ? fmt::format(" ({} more by select.max_selected)", left) : ""));
   io::TableFile table(context, "deviation",

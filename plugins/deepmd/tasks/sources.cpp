@@ -72,10 +72,10 @@ void require_unchanged(const std::vector<Source>& sources, const std::string& jo
     const std::string name = name_of(source), sum = fmt::format("{:016x}", source.sum);
     const auto at = line.find(name);
     if (at == std::string::npos || line.compare(at + name.size(), sum.size(), sum) == 0) continue;
-    throw InputError(fmt::format(
-        "label: '{}' has changed since '{}' was begun, whose finished pieces rest on what it held; bring it "
-        "back, or remove the journal to make all pieces anew",
-        source.path, journal));
+    throw InputError(
+        fmt::format("label: '{}' has changed since '{}' was begun, whose finished pieces depend on its old content; "
+                    "restore it, or remove the journal to compute all pieces again",
+                    source.path, journal));
   }
 }
 

@@ -70,11 +70,11 @@ int test(std::vector<std::string> arguments, Context& context) {
   add_common(app, options);
   app.add_option("systems", options.systems, "folders of deepmd/npy systems, extended XYZ files with labels")
       ->required();
-  app.add_option("--frames", options.most_frames, "at most so many frames of each system");
+  app.add_option("--frames", options.most_frames, "maximum number of frames of each system");
   app.add_option("--parity", options.parity, "folder for tables of reference and prediction (CSV, HDF5)");
   app.add_option("--energy", options.labels.energy, "key of the XYZ files' energies")->capture_default_str();
-  app.add_option("--force", options.labels.force, "their columns of forces")->capture_default_str();
-  app.add_option("--virial", options.labels.virial, "their key of virials")->capture_default_str();
+  app.add_option("--force", options.labels.force, "columns of forces in the XYZ files")->capture_default_str();
+  app.add_option("--virial", options.labels.virial, "key of virials in the XYZ files")->capture_default_str();
   app.add_option("--stress", options.labels.stress, "their key of stresses, as ASE writes them")->capture_default_str();
   return run_tool(app, std::move(arguments), context, [&] { print(test_model(options, context.comm).text, context); });
 }
@@ -101,7 +101,7 @@ int neighbours(std::vector<std::string> arguments, Context& context) {
 }
 
 int deviation(std::vector<std::string> arguments, Context& context) {
-  CLI::App app("Deviation of several models on the frames of a system", "cambium deepmd model-devi");
+  CLI::App app("Model deviation of several models on the frames of a system", "cambium deepmd model-devi");
   DeviationOptions options;
   app.add_option("-m,--models", options.models, "model files (.dp or .yaml), two or more")->required();
   app.add_option("-s,--system", options.system, "folder of deepmd/npy data, or extended XYZ file")->required();
@@ -120,7 +120,7 @@ std::vector<Command> model_commands() {
           {"deepmd", "test", "errors of a model on labelled data (deepmd/npy, extended XYZ), and parity tables", test},
           {"deepmd", "convert-input", "a deck for a training input of DeePMD-kit (input.json)", convert},
           {"deepmd", "neighbor-stat", "smallest distance and most neighbours in data, for sel", neighbours},
-          {"deepmd", "model-devi", "deviation of several models on the frames of a system", deviation}};
+          {"deepmd", "model-devi", "model deviation of several models on the frames of a system", deviation}};
 }
 
 }  // namespace cambium::deepmd

@@ -52,7 +52,7 @@ class Section {
     if (value.empty() || (value.is_boolean() && !value.get<bool>()) ||
         (value.is_number() && value.get<double>() == 0.0))
       return;
-    throw InputError(fmt::format("{}.{}: {} makes a model that is not known here; leave the key out", path_, key,
+    throw InputError(fmt::format("{}.{}: {} specifies a model that is not supported; leave the key out", path_, key,
                                  value.dump().substr(0, 60)));
   }
   /// Rejects a `value` that would train another model, that is, one that is not in `allowed`.

@@ -83,7 +83,7 @@ Deviation deviation_of(const std::vector<Evaluation>& said, const LabelledFrame&
 
 std::string write_model_deviation(const DeviationOptions& options) {
   if (options.models.size() < 2)
-    throw InputError(fmt::format("a deviation takes two models or more; {} is given", options.models.size()));
+    throw InputError(fmt::format("a model deviation takes two models or more; {} is given", options.models.size()));
   const LabelledData data = LabelledData::load_positions(options.system);
   std::vector<std::unique_ptr<Engine>> engines;
   for (const std::string& path : options.models) {

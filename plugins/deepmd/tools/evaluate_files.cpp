@@ -38,7 +38,7 @@ std::size_t frame_number(const EvalOptions& options, std::size_t frames) {
   const auto count = static_cast<std::int64_t>(frames);
   const std::int64_t k = options.frame < 0 ? count + options.frame : options.frame;
   if (k < 0 || k >= count)
-    throw InputError(fmt::format("{}: has {} frame(s), counted from 0; frame {} was asked for", options.structure,
+    throw InputError(fmt::format("{}: has {} frame(s), counted from 0; frame {} was requested", options.structure,
                                  count, options.frame));
   return static_cast<std::size_t>(k);
 }

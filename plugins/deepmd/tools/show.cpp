@@ -61,7 +61,7 @@ std::string descriptor_lines(const DeepPotentialModel& m) {
   if (m.env_protection > 0.0) line("protection", fmt::format("{:g} Å added to distances", m.env_protection));
   if (!m.type_embedding.layers.empty())
     line("type embedding",
-         fmt::format("{}{}", describe({m.type_embedding}), m.concat_output_tebd ? ", also behind the descriptor" : ""));
+         fmt::format("{}{}", describe({m.type_embedding}), m.concat_output_tebd ? ", also after the descriptor" : ""));
   line("embedding", describe(m.embedding));
   if (m.attention.layers() > 0)
     line("attention", fmt::format("{} layer(s) of width {}, {} parameters", m.attention.layers(), m.attention.attn,

@@ -21,7 +21,7 @@ void refuse_state(const CollidingSpecies& species, double density, double square
   const char* remedy =
       species.limited
           ? "although its positivity is true; give this species more cells of velocity space and of the domain"
-          : "which its key positivity: true mends";
+          : "which its key positivity: true prevents";
   throw NumericalError(fmt::format(
       "collisions: species '{}' has density {:g} and squared thermal speed {:g} in cell {}, and both must be positive: "
       "its distribution function has become negative there, {}",

@@ -31,12 +31,12 @@ void FluidParams::describe(deck::Describe<FluidParams>& d) {
   using E = Equation;
   using L = Limiter;
   d.check(problem_of);
-  d("name", &FluidParams::name, "used in tables and files").example("ion");
+  d("name", &FluidParams::name, "name in tables and files").example("ion");
   d("charge", &FluidParams::charge, "charge of a particle in units of e (formula)").def("0");
   d("mass", &FluidParams::mass, "mass of a particle in the unit of mass (formula)").def("1");
   d("equation", &FluidParams::equation,
-    "moments that are followed: density, momentum and energy (five_moment), or density, momentum and the pressure "
-    "tensor (ten_moment); always with three components of velocity")
+    "evolved moments: density, momentum and energy (five_moment), or density, momentum and the pressure tensor "
+    "(ten_moment); always with three components of velocity")
       .options({{"five_moment", E::five_moment}, {"ten_moment", E::ten_moment}});
   d("density", &FluidParams::density, "initial number density (formula in x, y, z)").example("1 + 0.01*cos(0.5*x)");
   d("velocity", &FluidParams::velocity, "initial velocity: formulas in x, y, z for its components, as many as needed")
@@ -68,7 +68,7 @@ void FluidParams::describe(deck::Describe<FluidParams>& d) {
                 {"first_order", L::first_order}})
       .def(L::monotonized_central);
   d("subcells", &FluidParams::subcells,
-    "finite volumes into which a cell is divided along each dimension; default: order of the basis + 1")
+    "number of finite volumes of a cell along each dimension; default: order of the basis + 1")
       .range(2, 16);
 }
 

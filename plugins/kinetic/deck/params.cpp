@@ -87,7 +87,7 @@ void CollisionParams::describe(deck::Describe<CollisionParams>& d) {
 }
 
 void CrossCollisionParams::describe(deck::Describe<CrossCollisionParams>& d) {
-  d("species", &CrossCollisionParams::species, "names of the two").example("[electron, ion]");
+  d("species", &CrossCollisionParams::species, "names of the two species").example("[electron, ion]");
   d("frequency", &CrossCollisionParams::frequency,
     "collisions per time of the first with the second (formula in x, y, z at the centre of each cell, and in n_NAME "
     "and "
@@ -158,7 +158,7 @@ void ReactionParams::describe(deck::Describe<ReactionParams>& d) {
 }
 
 void SpeciesParams::describe(deck::Describe<SpeciesParams>& d) {
-  d("name", &SpeciesParams::name, "used in tables and files").example("electron");
+  d("name", &SpeciesParams::name, "name in tables and files").example("electron");
   d("charge", &SpeciesParams::charge, "charge in units of e (formula)").def("0");
   d("mass", &SpeciesParams::mass, "mass in the unit of mass (formula)").def("1");
   d("velocity", &SpeciesParams::velocity, "velocity space");
@@ -172,9 +172,9 @@ void SpeciesParams::describe(deck::Describe<SpeciesParams>& d) {
   d("positivity", &SpeciesParams::positivity,
     "positivity limiter that keeps the cell means of f non-negative (energy is then not conserved)")
       .def(false);
-  d("walls", &SpeciesParams::walls, "what walls that absorb give back of this species: reflection and emission")
+  d("walls", &SpeciesParams::walls, "particles of this species that absorbing walls return: reflection and emission")
       .def({});
-  d("source", &SpeciesParams::source, "particles that appear in the domain; default: none");
+  d("source", &SpeciesParams::source, "particle source in the domain; default: none");
   d("loss", &SpeciesParams::loss,
     "particles lost per time and particle (formula in x, y, z at the centre of each cell); default: none")
       .def("")
@@ -183,7 +183,7 @@ void SpeciesParams::describe(deck::Describe<SpeciesParams>& d) {
 
 void GrowthParams::describe(deck::Describe<GrowthParams>& d) {
   d("start_time", &GrowthParams::from, "time at which the fit begins").formerly("from").def(0.0);
-  d("end_time", &GrowthParams::to, "time at which it ends").formerly("to").def(1e300);
+  d("end_time", &GrowthParams::to, "time at which the fit ends").formerly("to").def(1e300);
   d("oscillating", &GrowthParams::oscillating,
     "fit of the maxima of the field energy only (for a damped or growing wave, which also gives the frequency)")
       .def(false);

@@ -167,8 +167,8 @@ void CommonParams::describe_common(deck::Describe<P>& d) {
       .options({{"float64", Precision::float64}, {"float32", Precision::float32}})
       .def(Precision::float64);
   d("acceleration_flux", &CommonParams::acceleration_flux,
-    "through faces of velocity space: penalty (mean of both sides and half the largest acceleration times their "
-    "difference), or upwind (the side it comes from, at each node of a face; slower)")
+    "numerical flux through faces of velocity space: penalty (mean of both sides and half the largest acceleration "
+    "times their difference), or upwind (the side it comes from, at each node of a face; slower)")
       .options({{"penalty", AccelerationFlux::penalty}, {"upwind", AccelerationFlux::upwind}})
       .def(AccelerationFlux::penalty);
   d("ranks", &CommonParams::ranks, "number of MPI ranks along each dimension of phase space; default: automatic")
@@ -179,7 +179,7 @@ void CommonParams::describe_common(deck::Describe<P>& d) {
 template <class P>
 void CommonParams::describe_fluids(deck::Describe<P>& d) {
   d("fluid_species", &CommonParams::fluid_species,
-    "species followed by their moments alone (fluids), beside at least one kinetic species")
+    "species described by their moments alone (fluids), alongside at least one kinetic species")
       .def({});
 }
 

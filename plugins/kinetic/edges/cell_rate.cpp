@@ -30,10 +30,9 @@ std::vector<double> CellRate::operator()(const std::vector<std::vector<double>>&
     for (std::size_t k : used_) at.push_back(known[k][cell]);
     out[cell] = formula_(at);
     if (!(out[cell] >= 0.0) || !std::isfinite(out[cell]))
-      throw NumericalError(
-          fmt::format("{} is {:g} at x = {:g}; it cannot be negative; mend the formula of '{}', for "
-                      "example by max(0, ...)",
-                      what_, out[cell], at[0], key_));
+      throw NumericalError(fmt::format(
+          "{} is {:g} at x = {:g}; it cannot be negative; fix the formula of '{}', for example by max(0, ...)", what_,
+          out[cell], at[0], key_));
   }
   return out;
 }

@@ -44,7 +44,7 @@ void Exchanges::Parts::add_return(const WallEmissionParams& params, Exchanging& 
                                    s.name(), name, high ? "upper" : "lower"));
       if (at->returned)
         throw KeyError("kinetic.walls.twice", "wall",
-                       fmt::format("species '{}': the {} wall is given twice; one entry says all", s.name(), name));
+                       fmt::format("species '{}': the {} wall is given twice; one entry is enough", s.name(), name));
       std::vector<std::string> all;
       for (const auto& other : species) all.push_back(other->species->name());
       at->returned.emplace(params, s, grid, d, all);

@@ -33,8 +33,8 @@ Returned::Returned(const WallEmissionParams& params, const Species& species, con
                     name_, v.lower, v.upper));
   if (reflection_ > 0.0 && v.ranks > 1)
     throw KeyError("kinetic.ranks.wall", "reflection",
-                   fmt::format("species '{}': velocity dimension {} meets a reflecting wall and cannot be cut among "
-                               "ranks; give 'ranks' with 1 there",
+                   fmt::format("species '{}': velocity dimension {} meets a reflecting wall and cannot be partitioned "
+                               "among ranks; give 'ranks' with 1 there",
                                name_, d + 1));
   for (const auto& [name, text] : params.yield) {
     const auto at = std::find(all.begin(), all.end(), name);
@@ -63,8 +63,8 @@ double Returned::flux(double time) const {
   const double found = flux_(std::array{time});
   if (!(found >= 0.0) || !std::isfinite(found))
     throw NumericalError(
-        fmt::format("species '{}', {} wall: the emitted flux is {:g} at time {:g}; it cannot be "
-                    "negative; mend the formula of 'flux', for example by max(0, ...)",
+        fmt::format("species '{}', {} wall: the emitted flux is {:g} at time {:g}; it cannot be negative; fix the "
+                    "formula of 'flux', for example by max(0, ...)",
                     name_, wall_, found, time));
   return found;
 }

@@ -223,7 +223,7 @@ void Maxwell::load(const io::Group& group, const Sources&) {
                        count = std::int64_t{grid_.whole_count()} * grid_.modes();
     if (found != count)
       throw InputError(
-          fmt::format("'{}': the field {} holds {} numbers, expected {}; the file is damaged or was changed, resume "
+          fmt::format("'{}': the field {} holds {} values, expected {}; the file is damaged or was changed, resume "
                       "from another one",
                       group.file(), name, found, count));
     return read_cells(group, "field/" + name, grid_, grid_.modes());

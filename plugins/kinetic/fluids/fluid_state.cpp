@@ -198,10 +198,10 @@ void Fluid::load(const io::Group& group) {
   const auto found = static_cast<std::size_t>(group.dataset(name).elements()),
              count = static_cast<std::size_t>(conf_.whole_count()) * components * per_cell;
   if (found != count)
-    throw InputError(fmt::format(
-        "'{}': fluid species '{}' has {} numbers, expected {}; the file is damaged or was changed, resume from another "
-        "one",
-        group.file(), params_.name, found, count));
+    throw InputError(
+        fmt::format("'{}': fluid species '{}' has {} values, expected {}; the file is damaged or was changed, resume "
+                    "from another one",
+                    group.file(), params_.name, found, count));
   const auto rows = read_cells(group, name, conf_, static_cast<int>(components * per_cell));
   for (std::size_t k = 0; k < cells_.count(); ++k)
     for (std::size_t c = 0; c < components; ++c)

@@ -33,7 +33,7 @@ static std::array<double, N> numbers_of(const SamplePtr& sample, const char* fie
   const auto& tensor = train::field_of(*sample, field);
   if (tensor.elements() != N)
     throw InputError(fmt::format(
-        "sample {}: field '{}' has {} numbers instead of {}; use the file that the output 'heat_flux' writes",
+        "sample {}: field '{}' has {} values instead of {}; use the file that the output 'heat_flux' writes",
         sample->id, field, tensor.elements(), N));
   std::array<double, N> out;
   train::read_numbers(tensor, out.data());

@@ -62,20 +62,19 @@ void require_finite(double frequency, const Plasma& plasma, double time, const S
     if (const auto place = where.empty() ? broken_place(*s, comm) : ""; !place.empty())
       throw NumericalError(
           fmt::format("density or pressure of a fluid is not positive any more at step {}, time {:.6g}: that of {}; "
-                      "take more cells, "
-                      "a smaller 'cfl' or 'limiter: minmod', and look at what the deck lets grow",
+                      "take more cells, a smaller 'cfl' or 'limiter: minmod', and check what the deck lets grow",
                       info.step, time, place));
-  throw NumericalError(fmt::format(
-      "the distribution function is not finite any more at step {}, time {:.6g}{}; take more cells or a smaller 'cfl', "
-      "and look at what the deck lets grow",
-      info.step, time, where.empty() ? "" : ": that of " + where));
+  throw NumericalError(
+      fmt::format("the distribution function is not finite any more at step {}, time {:.6g}{}; take more cells or a "
+                  "smaller 'cfl', and check what the deck lets grow",
+                  info.step, time, where.empty() ? "" : ": that of " + where));
 }
 
 void require_progress(double time, const StepInfo& info) {
   if (time + info.dt > time) return;
   throw NumericalError(
       fmt::format("step {} is {:.3g} long at time {:.6g}, which does not advance any more: a speed or a field grows "
-                  "without bound; look at what the deck lets grow, and take more cells",
+                  "without bound; check what the deck lets grow, and take more cells",
                   info.step, info.dt, time));
 }
 

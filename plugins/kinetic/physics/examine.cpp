@@ -56,7 +56,7 @@ void warn_of_unused(const std::map<std::string, std::string>& parameters, Check&
     if (!uses(rest, name) && std::none_of(parameters.begin(), parameters.end(),
                                           [&, n = name](const auto& other) { return has_name(other.second, n); }))
       check.context().log.warn(fmt::format(
-          "parameters: no formula of this stage uses '{}'; remove it, or mend the formula that should", name));
+          "parameters: no formula of this stage uses '{}'; remove it, or fix the formula that should", name));
 }
 
 void examine(const Vlasov& physics, const CommonParams& params, Check& check) {

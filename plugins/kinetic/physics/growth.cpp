@@ -135,7 +135,7 @@ std::string GrowthFit::doubts(const Result& r) const {
   if (all.empty()) return {};
   return fmt::format(
       "growth rate: the window may hold noise, a transient, saturation or a recurrence instead of one {}: {}; choose "
-      "'start_time' and 'end_time' about the part that is one, and look at the energy in thermo.csv",
+      "'start_time' and 'end_time' about the part that is one, and inspect the energy in thermo.csv",
       params_.oscillating ? "wave" : "exponential", join(all, "; "));
 }
 

@@ -10,12 +10,16 @@ void VlasovMaxwell::FieldParams::describe(deck::Describe<FieldParams>& d) {
   d("light_speed", &FieldParams::light_speed, "speed of light").positive().def(1.0);
   d("epsilon0", &FieldParams::epsilon0, "permittivity of free space").positive().def(1.0);
   d("clean_electric", &FieldParams::clean_electric,
-    "speed, in units of light, at which errors of Gauss' law leave; 0 switches it off")
+    "speed of the divergence cleaning of E (Gauss' law), in units of light; 0 switches it off")
       .non_negative()
       .def(0.0);
-  d("clean_magnetic", &FieldParams::clean_magnetic, "the same for div B").non_negative().def(0.0);
+  d("clean_magnetic", &FieldParams::clean_magnetic,
+    "speed of the divergence cleaning of B, in units of light; 0 switches it off")
+      .non_negative()
+      .def(0.0);
   d("flux", &FieldParams::flux,
-    "between cells: central (conserves energy) or upwind (damps); at walls that absorb or copy it is always upwind, so "
+    "numerical flux between cells: central (conserves energy) or upwind (damps); at walls that absorb or copy it is "
+    "always upwind, so "
     "that waves leave")
       .options({{"central", Flux::central}, {"upwind", Flux::upwind}})
       .def(Flux::central);

@@ -56,7 +56,7 @@ std::vector<double> CollisionFrequency::operator()(const std::vector<std::vector
     for (std::size_t k = 0; k < names_.size(); ++k)
       if (!names_[k].empty()) state += fmt::format("{}{} = {:g}", state.empty() ? "" : ", ", names_[k], known[k][cell]);
     throw NumericalError(
-        fmt::format("collisions: {}: the collision frequency is {:g} at x = {:g}, where {}; mend the formula of "
+        fmt::format("collisions: {}: the collision frequency is {:g} at x = {:g}, where {}; fix the formula of "
                     "'frequency', for example by max(0, ...)",
                     what_, out[cell], at[0], state));
   }

@@ -140,7 +140,7 @@ void require_extent(const Species& species, Log& log) {
     for (bool high : {false, true}) {
       const double share = edge_share(species.solver(), species.ranks().all(), d, high);
       const std::string text = fmt::format(
-          "species '{}': {:.2g} of the density lies in the {} cell of velocity dimension {}; {} '{}'", species.name(),
+          "species '{}': {:.2g} of the density is in the {} cell of velocity dimension {}; {} '{}'", species.name(),
           share, high ? "last" : "first", d + 1, high ? "raise" : "lower", high ? "upper" : "lower");
       if (share > 0.01)
         throw KeyError("kinetic.velocity.extent", deck::child_path(high ? "velocity.upper" : "velocity.lower", d),

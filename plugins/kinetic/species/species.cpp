@@ -67,11 +67,10 @@ static std::unique_ptr<Solver> solver_of(const CommonParams& common, const Speci
             fmt::format("species '{}': a reflecting wall needs velocities that are symmetric about 0, not {:g} to {:g}",
                         params.name, v.lower, v.upper));
       if (v.ranks > 1)
-        throw KeyError(
-            "kinetic.ranks.wall", "ranks",
-            fmt::format("species '{}': velocity dimension {} meets a reflecting wall and cannot be cut among ranks; "
-                        "give 'ranks' with 1 there",
-                        params.name, d + 1));
+        throw KeyError("kinetic.ranks.wall", "ranks",
+                       fmt::format("species '{}': velocity dimension {} meets a reflecting wall and cannot be "
+                                   "partitioned among ranks; give 'ranks' with 1 there",
+                                   params.name, d + 1));
     }
   return make_solver(built, common.precision, grid, comm);
 }
@@ -121,11 +120,10 @@ std::array<std::vector<double>, 2> Species::density_and_temperature() const {
 Dougherty Species::dougherty_with(std::vector<double> frequency) const {
   for (int d = 0; d < solver_->grid().vdim; ++d)
     if (solver_->grid().velocity(d).ranks > 1)
-      throw KeyError(
-          "kinetic.ranks.dougherty", "",
-          fmt::format("species '{}': velocity dimension {} cannot be cut among ranks with the dougherty operator; give "
-                      "'ranks' with 1 there",
-                      params_.name, d + 1));
+      throw KeyError("kinetic.ranks.dougherty", "",
+                     fmt::format("species '{}': velocity dimension {} cannot be partitioned among ranks with the "
+                                 "dougherty operator; give 'ranks' with 1 there",
+                                 params_.name, d + 1));
   return Dougherty(*solver_, conf_, std::move(frequency), {params_.name, params_.positivity});
 }
 

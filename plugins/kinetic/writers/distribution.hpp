@@ -37,7 +37,7 @@ class DistributionWriter : public Writer {
         "ParaView before 5.12 and VTK before 9.3")
           .def(false);
       d("compress", &Params::compress,
-        "store f smaller, without loss or within a bound of error; a relative one refers to the range of each mode");
+        "compression of f, lossless or within an error bound; a relative one refers to the range of each mode");
       d.check([](const Params& p) -> std::string {
         if (const auto problem = io::problem_without_first_frame(p.compress); !problem.empty()) return problem;
         if (p.format == Params::Format::hdf5 && p.xml) return "'xml' belongs to 'format: vtkhdf'";

@@ -47,8 +47,8 @@ class MomentsWriter : public Writer {
         "m/2 <w_i w^2>), third_moment (tensor, m <w_i w_j w_k>); over the velocities of the grid")
           .def({});
       d("compress", &Params::compress,
-        "store moments and fields smaller, without loss or within a bound of error; a relative one refers to the range "
-        "of each mode");
+        "compression of moments and fields, lossless or within an error bound; a relative one refers to the range of "
+        "each mode");
       d.check(problem_of);
     }
   };

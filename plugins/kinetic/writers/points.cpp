@@ -40,7 +40,7 @@ void PointWriter::attach(const Physics& physics) {
       if (!(steps >= 0.0 && steps <= grid.cells[d]))
         throw KeyError(
             "points.at.outside", key,
-            fmt::format("output 'points': {:g} in [{}] lies outside of the domain, {:g} to {:g} in dimension {}",
+            fmt::format("output 'points': {:g} in [{}] is outside of the domain, {:g} to {:g} in dimension {}",
                         point[d], fmt::join(point, ", "), grid.lower[d], grid.lower[d] + grid.cells[d] * grid.width[d],
                         d + 1));
       at[d] = std::min(static_cast<int>(steps), grid.cells[d] - 1);
@@ -81,7 +81,7 @@ void PointWriter::create() {
           positions.insert(positions.end(), place.at.begin(), place.at.end());
           for (int d = 0; d < dimensions; ++d) along[d].push_back(place.at[d]);
         }
-        io::labelled(file.write("point", number), "", "number of the point");
+        io::labelled(file.write("point", number), "", "index of the point, from 1");
         for (int d = 0; d < dimensions; ++d) {
           const std::string name(1, "xyz"[d]);
           io::labelled(file.write(name, along[d]), "", name);

@@ -136,7 +136,7 @@ Tensor ModelArchive::read_tensor(const PickleValue& stored, const std::string& f
     if (count > most) throw broken();
   }
   if (count > 0 && last >= available)
-    throw InputError(fmt::format("{}: the values of tensor '{}' were cut short", path(), name));
+    throw InputError(fmt::format("{}: the values of tensor '{}' are truncated", path(), name));
   out.values.resize(static_cast<std::size_t>(count));
   for (std::int64_t k = 0; k < count; ++k) {
     std::int64_t at = start, rest = k;
@@ -151,7 +151,7 @@ double ModelArchive::real(const std::string& name) const {
   if (!is_tensor(v)) return number(v);
   const Tensor t = tensor(name);
   if (t.values.size() != 1)
-    throw InputError(fmt::format("{}: '{}' has {} elements; it must be one number", path(), name, t.values.size()));
+    throw InputError(fmt::format("{}: '{}' has {} elements; it must be one value", path(), name, t.values.size()));
   return t.values[0];
 }
 

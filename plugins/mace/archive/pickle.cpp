@@ -40,7 +40,7 @@ class Machine {
  private:
   [[noreturn]] void damaged() const { throw InputError(fmt::format("{}: its pickle is damaged", source_)); }
   std::string_view take(std::uint64_t count) {
-    if (count > bytes_.size() - at_) throw InputError(fmt::format("{}: its pickle was cut short", source_));
+    if (count > bytes_.size() - at_) throw InputError(fmt::format("{}: its pickle is truncated", source_));
     at_ += count;
     return bytes_.substr(at_ - count, count);
   }
@@ -52,7 +52,7 @@ class Machine {
   }
   std::string line() {
     const auto end = bytes_.find('\n', at_);
-    if (end == std::string_view::npos) throw InputError(fmt::format("{}: its pickle was cut short", source_));
+    if (end == std::string_view::npos) throw InputError(fmt::format("{}: its pickle is truncated", source_));
     const std::string text(take(end - at_));
     take(1);
     return text;

@@ -54,7 +54,7 @@ Tensor StateDict::tensor(const std::string& name) const {
 double StateDict::real(const std::string& name) const {
   const Tensor one = tensor(name);
   if (one.values.size() != 1)
-    throw InputError(fmt::format("{}: '{}' has {} elements; it must be one number", path_, name, one.values.size()));
+    throw InputError(fmt::format("{}: '{}' has {} elements; it must be one value", path_, name, one.values.size()));
   return one.values[0];
 }
 

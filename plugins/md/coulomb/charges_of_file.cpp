@@ -15,8 +15,8 @@ static std::vector<double> read_charges(const std::string& path) {
   io::ExtxyzReader reader(path, {.motion = true, .forces = false, .force = {}});
   const auto frame = reader.at(-1);
   if (frame.charge.empty())
-    throw InputError(fmt::format("coulomb: {} has no column of charges, but {}; name a column of numbers charge:R:1",
-                                 path, frame.columns.text()));
+    throw InputError(fmt::format("coulomb: {} has no column of charges, but {}; name a numeric column charge:R:1", path,
+                                 frame.columns.text()));
   auto tags = frame.id;
   if (tags.empty()) return frame.charge;
   if (const auto done = renumber(tags); !done.problem.empty())

@@ -48,8 +48,8 @@ void require_width(double height, int d, int ranks, double range) {
   if (height >= 2.0 * range) return;
   throw KeyError(
       "md.ranks.width", "ranks",
-      fmt::format("the cell is {:.1f} Å wide along {}, which {} ranks divide: a divided direction must be at least "
-                  "{:.1f} Å wide (twice the cut-off plus skin of {:.1f} Å); use 1 rank along {} or a larger cell",
+      fmt::format("the cell is {:.1f} Å wide along {} for {} ranks: a partitioned direction must be at least {:.1f} Å "
+                  "wide (twice the cut-off plus skin of {:.1f} Å); use 1 rank along {} or a larger cell",
                   height, "abc"[d], ranks, 2.0 * range, range, "abc"[d]));
 }
 

@@ -23,8 +23,8 @@ CutTree CutTree::of(std::span<const double> numbers, int ranks, const std::strin
   }
   if (!sound)
     throw InputError(
-        fmt::format("'{}' holds planes that do not cut the cell into one box for each of {} ranks; the file is damaged "
-                    "or was changed, resume from another one",
+        fmt::format("'{}' holds planes that do not partition the cell into one box for each of {} ranks; the file is "
+                    "damaged or was changed, resume from another one",
                     source, ranks));
   return tree;
 }

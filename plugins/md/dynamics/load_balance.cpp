@@ -32,13 +32,14 @@ double imbalance(double own, const Comm& comm) {
 
 void BalanceKeys::describe(deck::Describe<BalanceKeys>& d) {
   d("criterion", &BalanceKeys::by,
-    "what all ranks get an equal share of: pairs of the neighbour list, atoms, measured time (runs then repeat to "
-    "rounding only), or volume: equal bricks, whatever is in them")
+    "balance criterion: pairs of the neighbour list, atoms, measured time (runs then repeat to rounding only), or "
+    "volume: equal bricks, whatever is in them")
       .formerly("by")
       .options({{"pairs", By::pairs}, {"atoms", By::atoms}, {"time", By::time}, {"volume", By::volume}})
       .def(By::pairs);
-  d("every", &BalanceKeys::every, "steps between two looks at the ranks' work").at_least(1).def(1000);
-  d("threshold", &BalanceKeys::above, "the cell is cut anew when the busiest rank has so many times the mean work")
+  d("every", &BalanceKeys::every, "steps between two checks of the ranks' work").at_least(1).def(1000);
+  d("threshold", &BalanceKeys::above,
+    "ratio of the largest to the mean work of a rank above which the cell is repartitioned")
       .formerly("above")
       .range(1.0, 1e6)
       .def(1.1);

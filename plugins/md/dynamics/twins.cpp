@@ -47,7 +47,7 @@ std::string twin_text(int i, const Particles& particles, const NeighborList& lis
     const auto at = axes.vector(here);
     const auto symbol = [&](int row) { return particles.species[x(row, 3)].symbol; };
     return fmt::format(
-        "step {}: atoms {} ({}) and {} ({}) are at the same place, {:.6g} {:.6g} {:.6g} Å, where the force between "
+        "step {}: atoms {} ({}) and {} ({}) are at the same position, {:.6g} {:.6g} {:.6g} Å, where the force between "
         "them is not defined; remove one of them, or move them apart",
         step, tag(i), symbol(i), tag(j), symbol(j), at[0], at[1], at[2]);
   }

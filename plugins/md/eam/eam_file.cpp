@@ -36,7 +36,7 @@ class EamReader {
 std::string_view without_remark(std::string_view line) { return line.substr(0, line.find('#')); }
 
 void EamReader::line(const char* what) {
-  if (!lines_.next()) lines_.fail(fmt::format("the file ends where {} should stand: it was cut short", what));
+  if (!lines_.next()) lines_.fail(fmt::format("the file ends before {}: it is truncated", what));
 }
 
 std::vector<std::string_view> EamReader::words(const char* what) {
@@ -51,7 +51,7 @@ std::vector<std::string_view> EamReader::words(const char* what) {
 void EamReader::header(EamFile& file) {
   const auto words = this->words("the numbers of points, their spacings and the cut-off");
   if (words.size() < 5)
-    lines_.fail(fmt::format("found {} words, expected five numbers: nrho, drho, nr, dr, cut-off", words.size()));
+    lines_.fail(fmt::format("found {} words, expected five values: nrho, drho, nr, dr, cut-off", words.size()));
   constexpr int fewest = 6, most = 10'000'000;
   const auto points = [&](int word, const char* what) {
     const auto n = lines_.integer(words[word], what);
@@ -93,8 +93,8 @@ std::vector<double> EamReader::values(int count, const std::string& what) {
   while (static_cast<int>(out.size()) < count) {
     if (!lines_.next())
       lines_.fail(
-          fmt::format("the file ends after {} of {} values of {}: it was cut short, or the numbers of points "
-                      "in its header are wrong",
+          fmt::format("the file ends after {} of {} values of {}: it is truncated, or the numbers of points in its "
+                      "header are wrong",
                       out.size(), count, what));
     io::split(without_remark(lines_.line()), words);
     if (out.size() + words.size() > static_cast<std::size_t>(count))

@@ -18,9 +18,9 @@ class Csvr : public Integrator {
     deck::Expression temperature;
     double damping = 0.1;
     static void describe(deck::Describe<Params>& d) {
-      d("temperature", &Params::temperature, "temperature of the heat bath; may depend on time t and on step")
+      d("temperature", &Params::temperature, "temperature of the thermostat; may depend on time t and on step")
           .unit("K");
-      d("damping", &Params::damping, "time in which the kinetic energy forgets")
+      d("damping", &Params::damping, "relaxation time of the kinetic energy")
           .unit("ps")
           .positive()
           .def(0.1)

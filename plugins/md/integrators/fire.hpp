@@ -19,7 +19,7 @@ class Fire : public Integrator {
     std::optional<double> pressure;   ///< bar
     double pressure_tolerance = 1.0;  ///< bar
     static void describe(deck::Describe<Params>& d) {
-      d("force_tolerance", &Params::force_tolerance, "stop when no atom feels more")
+      d("force_tolerance", &Params::force_tolerance, "convergence tolerance: largest force on an atom")
           .unit("eV/angstrom")
           .positive()
           .def(1e-4);
@@ -28,14 +28,14 @@ class Fire : public Integrator {
           .unit("ps")
           .positive()
           .def(0.01);
-      d("max_displacement", &Params::largest_move, "no atom moves farther in one step")
+      d("max_displacement", &Params::largest_move, "largest displacement of an atom in one step")
           .formerly("largest_move")
           .unit("angstrom")
           .positive()
           .def(0.1);
       d("pressure", &Params::pressure, "pressure of the relaxed cell, which keeps its shape; a fixed cell when absent")
           .unit("bar");
-      d("pressure_tolerance", &Params::pressure_tolerance, "stop when the pressure is no farther away")
+      d("pressure_tolerance", &Params::pressure_tolerance, "convergence tolerance of the pressure")
           .unit("bar")
           .positive()
           .def(1.0);

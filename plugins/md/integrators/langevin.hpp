@@ -14,9 +14,9 @@ class Langevin : public Integrator {
     deck::Expression temperature;
     double damping = 0.1;
     static void describe(deck::Describe<Params>& d) {
-      d("temperature", &Params::temperature, "temperature of the heat bath; may depend on time t and on step")
+      d("temperature", &Params::temperature, "temperature of the thermostat; may depend on time t and on step")
           .unit("K");
-      d("damping", &Params::damping, "time in which velocities forget, the inverse friction")
+      d("damping", &Params::damping, "relaxation time of velocities (inverse friction), as LAMMPS damp")
           .unit("ps")
           .positive()
           .def(0.1)

@@ -25,21 +25,21 @@ class Npt : public Integrator {
     int interval = 10;
     static void describe(deck::Describe<Params>& d) {
       d("temperature", &Params::temperature,
-        "temperature of the heat bath; may depend on time t and on step; without it no heat is exchanged")
+        "temperature of the thermostat; may depend on time t and on step; without it no heat is exchanged")
           .unit("K");
-      d("pressure", &Params::pressure, "pressure outside; may depend on time t and on step").unit("bar");
-      d("damping", &Params::damping, "time in which the kinetic energy forgets")
+      d("pressure", &Params::pressure, "external pressure; may depend on time t and on step").unit("bar");
+      d("damping", &Params::damping, "relaxation time of the kinetic energy")
           .unit("ps")
           .positive()
           .def(0.1)
           .formerly("relaxation_time");
-      d("pressure_damping", &Params::pressure_damping, "time in which the volume relaxes")
+      d("pressure_damping", &Params::pressure_damping, "relaxation time of the volume")
           .unit("ps")
           .positive()
           .def(1.0)
           .formerly("pressure_relaxation_time");
       d("compressibility", &Params::compressibility,
-        "of the material; only scales the relaxation of the volume, its order of magnitude is enough")
+        "compressibility of the material; only scales the relaxation of the volume, its order of magnitude is enough")
           .unit("1/bar")
           .positive()
           .def(1e-6);

@@ -108,7 +108,7 @@ void IpiSocket::send(const void* data, std::size_t bytes) {
   while (bytes > 0) {
     const auto put = ::send(file_, from, bytes, MSG_NOSIGNAL);
     if (put < 0 && errno == EINTR) continue;
-    if (put <= 0) throw InputError(fmt::format("ipi: the server at {} closed the connection inside an answer", place_));
+    if (put <= 0) throw InputError(fmt::format("ipi: the server at {} closed the connection inside a reply", place_));
     from += put;
     bytes -= static_cast<std::size_t>(put);
   }

@@ -43,7 +43,7 @@ class NepReader {
 };
 
 std::vector<std::string_view> NepReader::words(const char* key, std::size_t least, std::size_t most) {
-  if (!lines_.next()) lines_.fail(fmt::format("the file ends where the line `{}` should stand: it was cut short", key));
+  if (!lines_.next()) lines_.fail(fmt::format("the file ends before the line `{}`: it is truncated", key));
   auto found = io::split(lines_.line());
   if (found.empty() || found[0] != key)
     lines_.fail(fmt::format("expected the line `{}`, found '{}'", key, lines_.line().substr(0, 40)));
@@ -123,9 +123,9 @@ void NepReader::angular_terms(NepFile& file) {
 
 double NepReader::value(const char* what) {
   if (!lines_.next())
-    lines_.fail(fmt::format("the file ends within {}: it was cut short, or its header names other sizes", what));
+    lines_.fail(fmt::format("the file ends within {}: it is truncated, or its header names other sizes", what));
   const auto found = io::split(lines_.line());
-  if (found.size() != 1) lines_.fail(fmt::format("found {} words, expected one number of {}", found.size(), what));
+  if (found.size() != 1) lines_.fail(fmt::format("found {} words, expected one value of {}", found.size(), what));
   return lines_.real(found[0], what);
 }
 

@@ -196,7 +196,7 @@ void PaceReader::coefficients(const YaceNode& map, const std::string& where, Pac
     for (int l = 0; l <= bond.l_max; ++l) {
       const auto& row = by_l.items[l];
       if (row.kind != YaceNode::Kind::numbers || row.values.size() < static_cast<std::size_t>(bond.basis_size))
-        wrong(row, row.values.size(), static_cast<std::size_t>(bond.basis_size), "numbers in a row (`nradbasemax`)");
+        wrong(row, row.values.size(), static_cast<std::size_t>(bond.basis_size), "values in a row (`nradbasemax`)");
       bond.coefficients.insert(bond.coefficients.end(), row.values.begin(), row.values.begin() + bond.basis_size);
     }
   }
@@ -291,7 +291,7 @@ PaceFile::Function PaceReader::function(const YaceNode& map, int type) const {
   const auto rank = static_cast<std::size_t>(f.rank);
   const int densities = file_.embeddings[type].densities;
   if (const int own = whole(map, "mu0", at, 0, file_.types() - 1); own != type)
-    fail(map, fmt::format("`mu0` of a function is {}, but it stands among those of {}", own, type));
+    fail(map, fmt::format("`mu0` of a function is {}, but it is listed among those of {}", own, type));
   if (const int own = whole(map, "ndensity", at, 1, most_densities); own != densities)
     fail(map, fmt::format("`ndensity` of a function is {}, but that of its embedding is {}", own, densities));
   const auto products = static_cast<std::size_t>(whole(map, "num_ms_combs", at, 1, 1000000));
@@ -322,7 +322,7 @@ void PaceReader::functions(const YaceNode& root) {
   }
   for (int t = 0; t < file_.types(); ++t)
     if (!found.count(t))
-      fail(map, fmt::format("`functions` has no entry {} for {}: the file was cut short", t, file_.symbols[t]));
+      fail(map, fmt::format("`functions` has no entry {} for {}: the file is truncated", t, file_.symbols[t]));
 }
 
 PaceFile PaceReader::read() {

@@ -24,7 +24,7 @@ class YaceTreeBuilder : public YAML::EventHandler {
   void OnDocumentEnd() override {}
   void OnNull(const YAML::Mark& mark, YAML::anchor_t) override { scalar(mark, ""); }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
-    throw InputError(fmt::format("{}:{}: aliases of YAML have no place in a potential", path_, mark.line + 1));
+    throw InputError(fmt::format("{}:{}: aliases of YAML are not supported in a potential", path_, mark.line + 1));
   }
   void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t, const std::string& value) override {
     scalar(mark, value);
@@ -127,7 +127,7 @@ YaceNode read_yace_tree(const std::string& path) {
     parser.HandleNextDocument(builder);
   } catch (const YAML::Exception& error) {
     throw InputError(
-        fmt::format("{}:{}: the file is no YAML, or was cut short: {}", path, error.mark.line + 1, error.msg));
+        fmt::format("{}:{}: the file is not YAML, or is truncated: {}", path, error.mark.line + 1, error.msg));
   }
   return builder.take();
 }

@@ -21,26 +21,26 @@
 namespace cambium::md {
 
 void Md::Params::describe(deck::Describe<Params>& d) {
-  d("structure", &Params::structure, "where the atoms are at the start");
+  d("structure", &Params::structure, "initial structure");
   d("masses", &Params::masses, "masses by species that replace the standard atomic weights").unit("g/mol").def({});
-  d("initial_temperature", &Params::initial_temperature, "draws velocities; absent keeps those of the structure file")
+  d("initial_temperature", &Params::initial_temperature,
+    "temperature of random initial velocities; absent: velocities of the structure file")
       .unit("K")
       .non_negative();
   d("potential", &Params::potential, "interaction of the atoms");
-  d("integrator", &Params::integrator, "how positions and velocities advance").def("nve");
-  d("timestep", &Params::timestep, "length of one step").unit("ps").positive().def(0.001);
+  d("integrator", &Params::integrator, "time integration of positions and velocities").def("nve");
+  d("timestep", &Params::timestep, "time step").unit("ps").positive().def(0.001);
   d("skin", &Params::skin,
-    "the neighbour list reaches so much beyond the cut-off; it is rebuilt when an atom has moved half of it")
+    "extra range of the neighbour list beyond the cut-off; the list is rebuilt when an atom has moved half of it")
       .unit("angstrom")
       .positive()
       .def(1.0);
   d("groups", &Params::groups, "named sets of atoms").def({});
   d("frozen", &Params::frozen, "groups whose atoms never move").def({});
   d("ranks", &Params::ranks,
-    "MPI ranks along a, b and c, whose parts of the cell are equal bricks to the end; without it the counts with least "
-    "surface are the start, and 'balance' moves the parts where the work is unequal");
-  d("balance", &Params::balance,
-    "how the ranks' parts of the cell follow the work; by pairs when absent, unless 'ranks' is given");
+    "number of MPI ranks along a, b and c, with fixed bricks of equal size; default: the counts with least surface, "
+    "and 'balance' moves the bricks where the work is unequal");
+  d("balance", &Params::balance, "load balancing of the ranks' domains; default: by pairs, unless 'ranks' is given");
   d("max_force_error", &Params::max_force_error,
     "force error at which the stage ends: the calibrated bound of the committee (max_bound_f) exceeds it in a line of "
     "thermo.csv; default: none")
@@ -127,17 +127,17 @@ void Md::declare(State& state, Context&) {
       {"position", At::particle, "angstrom", "x, y, z and the type", true, [p] { return tensor_of(p->x, p->nlocal); }});
   state.add({"velocity", At::particle, "angstrom/ps", "velocities", true, [p] { return tensor_of(p->v, p->nlocal); }});
   state.add({"force", At::particle, "eV/angstrom", "forces", true, [p] { return tensor_of(p->f, p->nlocal); }});
-  state.add({"tag", At::particle, "", "global number of an atom, from 1", true,
-             [p] { return tensor_of(p->tag, p->nlocal); }});
+  state.add(
+      {"tag", At::particle, "", "global ID of an atom, from 1", true, [p] { return tensor_of(p->tag, p->nlocal); }});
   state.add({"image", At::particle, "", "cell crossings", true, [p] { return tensor_of(p->image, p->nlocal); }});
   state.add({"group", At::particle, "", "bit mask of groups", true, [p] { return tensor_of(p->group, p->nlocal); }});
   state.add({"neighbors", At::particle, "", "ghosts and the neighbour list", false, [] { return TensorRef{}; }});
   state.add({"cell", At::global, "angstrom", "cell vectors", false, [] { return TensorRef{}; }});
   const auto totals = [this] { return dynamics_ ? dynamics_->local_totals() : nullptr; };
-  state.add({"energy", At::global, "eV", "this rank's share of the potential energy, on steps that ask for it", false,
+  state.add({"energy", At::global, "eV", "this rank's part of the potential energy, on steps that request it", false,
              [totals] { return totals() ? io::tensor_of(&totals()->energy, {1}) : TensorRef{}; }});
   state.add(
-      {"virial", At::global, "eV", "this rank's share of -sum dE/dr_a r_b, on steps that ask for it", false, [totals] {
+      {"virial", At::global, "eV", "this rank's part of -sum dE/dr_a r_b, on steps that request it", false, [totals] {
          return totals() ? io::tensor_of(totals()->virial, {3, 3}) : TensorRef{};
        }});
   state.add({"axes", At::global, "", "rotation from the axes of the structure file", false, [this] {
@@ -188,7 +188,7 @@ void Md::warn_of_units(const State& state, Context& context) const {
   const double femtoseconds = 1000.0 * params_.timestep;
   if (params_.timestep > longest_step)
     context.log.warn(
-        fmt::format("timestep is {:g} fs, longer than atoms take to swing; a number without a unit is in ps, so write "
+        fmt::format("timestep is {:g} fs, longer than a vibration of atoms; a value without a unit is in ps, so write "
                     "'{:g} fs' where that is meant",
                     femtoseconds, params_.timestep));
   if (state.particles.nglobal > 1 && dynamics_->neighbors().pairs_per_atom() == 0.0)
@@ -208,8 +208,8 @@ void Md::warn_of_rest(Context& context) const {
                     *params_.initial_temperature));
   else if (integrator_->multiplies_velocities())
     context.log.warn(
-        "the atoms are at rest, and the heat bath multiplies velocities: it does not heat them until forces move them; "
-        "give initial_temperature, or take langevin");
+        "the atoms are at rest, and the thermostat multiplies velocities: it does not heat them until forces move "
+        "them; give initial_temperature, or take langevin");
 }
 
 void Md::initialise(State& state, Context& context) {
@@ -246,7 +246,7 @@ static std::string problem_of_atoms(const Particles& p, std::int64_t atoms) {
   const auto v = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), p.v);
   const auto tag = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), p.tag);
   for (int i = 0; i < p.nlocal; ++i) {
-    if (tag(i) < 1 || tag(i) > atoms) return fmt::format("an atom has the number {}, expected 1 to {}", tag(i), atoms);
+    if (tag(i) < 1 || tag(i) > atoms) return fmt::format("an atom has the ID {}, expected 1 to {}", tag(i), atoms);
     if (!(x(i, 3) >= 0.0 && x(i, 3) < static_cast<double>(p.species.size())) || x(i, 3) != std::floor(x(i, 3)))
       return fmt::format("atom {} is of type {}, but there are {} species", tag(i), x(i, 3), p.species.size());
     for (int k = 0; k < 3; ++k)
@@ -326,7 +326,7 @@ std::vector<Observable> Md::observables() const {
       {"pressure", "bar", "third of the trace of the pressure tensor", true},
       {"potential", "eV", "potential energy", true},
       {"kinetic", "eV", "kinetic energy", true},
-      {"conserved", "eV", "total energy and what heat bath and piston took", true},
+      {"conserved", "eV", "total energy and the energy taken by thermostat and barostat", true},
       {"volume", "angstrom^3", "of the cell", true},
       {"density", "g/cm^3", "mass over volume", false},
   };

@@ -37,10 +37,10 @@ class BornMayerForm {
     std::optional<double> switch_width;  ///< Å
     std::vector<Pair> pairs;
     static void describe(deck::Describe<Params>& d) {
-      d("cutoff", &Params::cutoff, "largest distance that interacts").unit("angstrom").positive().example("10.0");
+      d("cutoff", &Params::cutoff, "cut-off radius").unit("angstrom").positive().example("10.0");
       d("truncation", &Params::truncation,
-        "what happens at the cut-off: nothing (plain), the energy is shifted to zero (shift), or multiplied by a C2 "
-        "switch over the last switch_width (smooth)")
+        "truncation at the cut-off: none (plain), energy shifted to zero (shift), or multiplied by a C2 switch over "
+        "the last switch_width (smooth)")
           .options({{"plain", Truncation::plain}, {"shift", Truncation::shift}, {"smooth", Truncation::smooth}})
           .def(Truncation::plain);
       d("switch_width", &Params::switch_width, "width of the smooth truncation; a tenth of the cut-off when absent")

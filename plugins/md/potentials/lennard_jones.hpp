@@ -41,17 +41,17 @@ class LennardJonesForm {
           .unit("angstrom")
           .positive()
           .example("3.405");
-      d("cutoff", &Params::cutoff, "largest distance that interacts").unit("angstrom").positive().example("8.5125");
+      d("cutoff", &Params::cutoff, "cut-off radius").unit("angstrom").positive().example("8.5125");
       d("truncation", &Params::truncation,
-        "what happens at the cut-off: nothing (plain), the energy is shifted to zero (shift), or multiplied by a C2 "
-        "switch "
-        "S = 1 - 10 t^3 + 15 t^4 - 6 t^5 with t linear in r^2 over the last switch_width (smooth)")
+        "truncation at the cut-off: none (plain), energy shifted to zero (shift), or multiplied by a C2 switch S = 1 - "
+        "10 t^3 + 15 t^4 - 6 t^5 with t linear in r^2 over the last switch_width (smooth)")
           .options({{"plain", Truncation::plain}, {"shift", Truncation::shift}, {"smooth", Truncation::smooth}})
           .def(Truncation::plain);
       d("switch_width", &Params::switch_width, "width of the smooth truncation; a tenth of the cut-off when absent")
           .unit("angstrom")
           .positive();
-      d("tail", &Params::tail, "add energy and pressure from beyond a plain cut-off, for uniform density there")
+      d("tail", &Params::tail,
+        "tail correction of energy and pressure beyond a plain cut-off, for uniform density there")
           .def(false);
       d("pairs", &Params::pairs,
         "parameters of pairs of species; unlike pairs that are missing mix by Lorentz and Berthelot")

@@ -27,23 +27,20 @@ class SuttonChen : public Potential, public CostsPerAtom {
     std::optional<double> switch_width;  ///< Å; if absent a fifth of the cut-off, and with `tail` half of it
     bool tail = false;
     static void describe(deck::Describe<Params>& d) {
-      d("element", &Params::element, "take the published parameters of Ni, Cu, Rh, Pd, Ag, Ir, Pt, Au, Pb or Al")
+      d("element", &Params::element, "element with published parameters: Ni, Cu, Rh, Pd, Ag, Ir, Pt, Au, Pb or Al")
           .example("Cu");
       d("epsilon", &Params::epsilon, "energy scale").unit("eV").positive();
       d("a", &Params::a, "length scale: the lattice constant").unit("angstrom").positive();
       d("c", &Params::c, "strength of cohesion").positive();
       d("n", &Params::n, "exponent of the repulsion").range(5, 24);
       d("m", &Params::m, "exponent of the density").range(4, 23);
-      d("cutoff", &Params::cutoff, "largest distance that interacts; twice `a` when absent")
-          .unit("angstrom")
-          .positive();
+      d("cutoff", &Params::cutoff, "cut-off radius; twice `a` when absent").unit("angstrom").positive();
       d("switch_width", &Params::switch_width,
         "distance over which the interaction is switched off before the cut-off; when absent a fifth of it, and with "
         "`tail` half of it")
           .unit("angstrom")
           .positive();
-      d("tail", &Params::tail, "add what lies beyond the cut-off, as a medium of the mean density of the cell")
-          .def(false);
+      d("tail", &Params::tail, "tail correction beyond the cut-off, for the mean density of the cell").def(false);
     }
   };
   /// The parameters in use.

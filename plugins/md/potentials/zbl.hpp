@@ -26,11 +26,17 @@ class ZblForm {
     std::map<std::string, double> charges;  ///< nuclear charges of species that are not elements
     std::optional<PairTableParams> table;   ///< computed directly if absent
     static void describe(deck::Describe<Params>& d) {
-      d("inner", &Params::inner, "distance where switching off begins").unit("angstrom").non_negative().example("1.2");
-      d("outer", &Params::outer, "distance where the repulsion has ended").unit("angstrom").positive().example("2.0");
+      d("inner", &Params::inner, "inner radius, where the switch to zero begins")
+          .unit("angstrom")
+          .non_negative()
+          .example("1.2");
+      d("outer", &Params::outer, "outer radius, from which on the repulsion is zero")
+          .unit("angstrom")
+          .positive()
+          .example("2.0");
       d("switching", &Params::switching,
-        "multiplied: by a function from 1 to 0, so that below `inner` the repulsion is whole; added: a polynomial, as "
-        "LAMMPS' pair_style zbl does")
+        "multiplied: by a function from 1 to 0, so that below `inner` the repulsion is unchanged; added: a polynomial, "
+        "as LAMMPS' pair_style zbl does")
           .options({{"multiplied", Switching::multiplied}, {"added", Switching::added}})
           .def(Switching::multiplied);
       d("charges", &Params::charges, "nuclear charges of species that are not named after an element").def({});

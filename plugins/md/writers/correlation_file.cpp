@@ -29,7 +29,7 @@ void write_correlation(const std::string& name, const Context& context, const st
     io::follow_cf(file);
     io::labelled(file.write("species", curves), "", "species, all for every particle");
     io::labelled(file.write("time", result.time), "ps", "lag");
-    io::labelled(file.write("origins", result.origins), "", "time origins behind each lag");
+    io::labelled(file.write("origins", result.origins), "", "number of time origins of each lag");
     io::labelled(file.write("diffusion", diffusion), "angstrom^2/ps", diffusion_doc);
     file.attach_scales("origins", {"time"});
     file.attach_scales("diffusion", {"species"});

@@ -18,10 +18,10 @@ class Msd : public Writer {
       d("every", &Params::every, "steps between two samples").at_least(1).def(10);
       d("start_step", &Params::from, "first step that is sampled").formerly("from").at_least(0).def(0);
       d("max_lag", &Params::length, "longest lag, in samples").formerly("length").at_least(1).def(500);
-      d("origins", &Params::origins, "time origins that one length is seen from; each costs one copy of the positions")
+      d("origins", &Params::origins, "number of time origins within max_lag; each costs one copy of the positions")
           .at_least(1)
           .def(10);
-      d("remove_drift", &Params::remove_drift, "take the motion of the centre of mass off").def(true);
+      d("remove_drift", &Params::remove_drift, "subtract the motion of the centre of mass").def(true);
     }
   };
   Msd(const Params& params, Context& context)

@@ -171,7 +171,7 @@ void Rdf::write() const {
     std::vector<std::int64_t> numbers(averages);
     std::iota(numbers.begin(), numbers.end(), 1);
     add(group.write("pair", names), "", "species of the two particles", {});
-    add(group.write("average", numbers), "", "number of the average", {});
+    add(group.write("average", numbers), "", "index of the average, from 1", {});
     add(group.write("r", r), "angstrom", "distance, the middle of each bin", {});
     add(group.write("g", io::tensor_of(g.data(), {averages, pairs, bins})), "", "radial distribution function",
         {"average", "pair", "r"});
@@ -210,8 +210,8 @@ void Rdf::load(const io::Group& group) {
   const int bins = group.read<int>("bins");
   if (bins != params_.bins)
     throw InputError(
-        fmt::format("rdf: the checkpoint has {} bins but this deck asks for {}: resume with the deck that wrote it",
-                    bins, params_.bins));
+        fmt::format("rdf: the checkpoint has {} bins but this deck has {}: resume with the deck that wrote it", bins,
+                    params_.bins));
   r_max_ = group.read<double>("r_max");
   symbols_ = group.read<std::vector<std::string>>("species");
   members_ = group.read<std::vector<double>>("members");

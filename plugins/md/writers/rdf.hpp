@@ -26,7 +26,7 @@ class Rdf : public Writer, public Checked {
     static void describe(deck::Describe<Params>& d) {
       d("every", &Params::every, "steps between two samples").at_least(1).def(100);
       d("start_step", &Params::from, "first step that is sampled").formerly("from").at_least(0).def(0);
-      d("average", &Params::average, "steps per average, after which a new g(r) begins; 0 averages over the whole run")
+      d("average", &Params::average, "steps per average, after which a new g(r) begins; 0 averages over the entire run")
           .at_least(0)
           .def(0);
       d("bins", &Params::bins, "bins from 0 to r_max").at_least(10).at_most(100000).def(400);

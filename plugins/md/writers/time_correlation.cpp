@@ -85,8 +85,8 @@ void TimeCorrelation::load(const io::Group& group) {
   const int length = group.read<int>("length"), spacing = group.read<int>("spacing");
   if (length != length_ || spacing != spacing_)
     throw InputError(
-        fmt::format("'{}' in '{}' was sampled with length {} and origins every {} samples, but this deck asks for {} "
-                    "and {}: resume with the deck that wrote it",
+        fmt::format("'{}' in '{}' was sampled with length {} and origins every {} samples, but this deck has {} and "
+                    "{}: resume with the deck that wrote it",
                     group.path(), group.file(), length, spacing, length_, spacing_));
   samples_ = group.read<std::int64_t>("samples");
   members_ = group.read<std::vector<double>>("members");

@@ -123,7 +123,7 @@ void compute(MPI_Comm handle, const cambium_blocks& caller, const cambium_csr& h
 void compute_spins(MPI_Comm handle, const cambium_blocks& caller, const cambium_csr* const h[2], const cambium_csr* s,
                    const cambium_density_options& options, cambium_density_result* result, const Outputs (&out)[2]) {
   if (options.use_mu && options.use_magnetisation)
-    throw InputError("mu says how many electrons each spin has; set use_mu or use_magnetisation, not both");
+    throw InputError("mu determines the electrons of each spin; set use_mu or use_magnetisation, not both");
   if (options.use_magnetisation && !(options.electrons > 0.0))
     throw InputError("magnetisation needs the number of electrons of both spins; set electrons");
   Call call(handle, caller);
@@ -152,7 +152,7 @@ int cambium_density_matrix(MPI_Comm comm, const cambium_blocks* blocks, const ca
                            cambium_density_result* result, double* density, double* energy_density) {
   return guarded([&] {
     if (!blocks || !hamiltonian || !options || !result)
-      throw InputError("a null pointer stands where blocks, hamiltonian, options and result are needed");
+      throw InputError("a null pointer was passed for blocks, hamiltonian, options or result");
     compute(comm, *blocks, *hamiltonian, overlap, *options, *result, {density, energy_density});
   });
 }
@@ -170,7 +170,7 @@ int cambium_density_matrix_spin(MPI_Comm comm, const cambium_blocks* blocks, con
                                 double* const density[2], double* const energy_density[2]) {
   return guarded([&] {
     if (!blocks || !hamiltonian_up || !hamiltonian_down || !options || !result)
-      throw InputError("a null pointer stands where blocks, both hamiltonians, options and result are needed");
+      throw InputError("a null pointer was passed for blocks, a hamiltonian, options or result");
     const cambium_csr* const h[2] = {hamiltonian_up, hamiltonian_down};
     const auto of = [](double* const* arrays, int k) { return arrays ? arrays[k] : nullptr; };
     compute_spins(comm, *blocks, h, overlap, *options, result,

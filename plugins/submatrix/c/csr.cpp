@@ -90,8 +90,8 @@ void check_symmetry(const std::string& what, const BlockColumns& matrix, const C
           if (std::abs(value - mirror) <= 1e-8) continue;
           // Block columns hold the caller's rows.
           throw InputError(
-              fmt::format("{}: not symmetric: {:.6g} at row {}, column {} (counted from 0), but {:.6g} in the mirrored "
-                          "place; both triangles are needed",
+              fmt::format("{}: not symmetric: {:.6g} at row {}, column {} (counted from 0), but {:.6g} at the mirrored "
+                          "position; both triangles are needed",
                           what, value, layout.offset(c) + j, layout.offset(r) + i, mirror));
         }
     }
@@ -108,7 +108,7 @@ CallerBlocks::CallerBlocks(const cambium_blocks& blocks, const Comm& comm) {
   for (std::size_t r = 0; r < first.size(); ++r) {
     if (own[r] < 0 || (own[r] > 0 && first[r] != next))
       throw InputError(
-          fmt::format("rank {} brings {} blocks from {} on (counted from 0), but block {} is next; ranks hold whole "
+          fmt::format("rank {} has {} blocks from {} on (counted from 0), but block {} is next; ranks hold complete "
                       "blocks in ascending order",
                       r, own[r], first[r], next));
     ranges.first.push_back(static_cast<int>(next));

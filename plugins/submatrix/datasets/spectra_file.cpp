@@ -57,7 +57,7 @@ SpectraFile read_spectra(const std::string& path) {
   const auto shape = file.dataset("moments").shape();
   if (window.size() != 2 || shape.size() != 2)
     throw InputError(fmt::format(
-        "{}: a window of {} numbers and moments along {} dimensions, expected 2 and 2; was the file changed?", path,
+        "{}: a window of {} values and moments along {} dimensions, expected 2 and 2; was the file changed?", path,
         window.size(), shape.size()));
   out.window = {window[0], window[1]};
   out.count = static_cast<int>(shape[1]);

@@ -32,8 +32,8 @@ void check_electrons(double electrons, std::int64_t functions, const DensityOpti
                     electrons, functions, most));
   if (options.kt <= 0.0 && !is_whole(electrons))
     throw KeyError("density_matrix.electrons.whole", "electrons",
-                   fmt::format("electrons is {:.10g}: without temperature it must be a whole number; mend it, or add a "
-                               "temperature (temperature: 1000 K)",
+                   fmt::format("electrons is {:.10g}: without temperature it must be a whole number; correct it, or "
+                               "add a temperature (temperature: 1000 K)",
                                electrons));
 }
 

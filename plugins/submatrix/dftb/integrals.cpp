@@ -51,7 +51,7 @@ void require_apart(const DftbAtoms& atoms, int a, const DftbPairs::Pair& pair) {
   constexpr double least = 0.1;
   if (pair.r < least)
     throw InputError(
-        fmt::format("atoms {} and {} are {:.3g} bohr apart; dftb needs at least {} bohr: look at the structure",
+        fmt::format("atoms {} and {} are {:.3g} bohr apart; dftb needs at least {} bohr: check the structure",
                     atoms.tag[a], atoms.tag[pair.other], pair.r, least));
 }
 

@@ -9,8 +9,13 @@ void MixingKeys::describe(deck::Describe<MixingKeys>& d) {
   d("type", &MixingKeys::type, "mixing of the charges from one cycle to the next: simple, anderson or broyden")
       .options({{"simple", Kind::simple}, {"anderson", Kind::anderson}, {"broyden", Kind::broyden}})
       .def(Kind::anderson);
-  d("parameter", &MixingKeys::parameter, "share of the new charges that is mixed in").positive().at_most(1.0).def(0.2);
-  d("generations", &MixingKeys::generations, "cycles that anderson and broyden remember").range(2, 100).def(8);
+  d("parameter", &MixingKeys::parameter, "mixing parameter: fraction of the new charges")
+      .positive()
+      .at_most(1.0)
+      .def(0.2);
+  d("generations", &MixingKeys::generations, "number of earlier cycles that anderson and broyden use")
+      .range(2, 100)
+      .def(8);
 }
 
 namespace {

@@ -35,10 +35,8 @@ class SkfReader {
 
 void SkfReader::line(const std::string& what) {
   if (!lines_.next())
-    lines_.fail(
-        fmt::format("the file ends where {} should stand: it was cut short, or the number of distances in its "
-                    "first line is wrong",
-                    what));
+    lines_.fail(fmt::format(
+        "the file ends before {}: it is truncated, or the number of distances in its first line is wrong", what));
 }
 
 /// Values of the current line, at most `most`.
@@ -52,7 +50,7 @@ std::vector<double> SkfReader::words(const std::string& what, std::size_t most) 
     std::int64_t times = 1;
     if (star != std::string_view::npos) times = lines_.integer(word.substr(0, star), what);
     if (times < 1 || times > 1000)
-      lines_.fail(fmt::format("'{}' repeats a number {} times; expected 1 to 1000 for {}", word, times, what));
+      lines_.fail(fmt::format("'{}' repeats a value {} times; expected 1 to 1000 for {}", word, times, what));
     const double value = lines_.real(star == std::string_view::npos ? word : word.substr(star + 1), what);
     for (std::int64_t k = 0; k < times; ++k) out.push_back(value);
   }
@@ -68,7 +66,7 @@ std::vector<double> SkfReader::record(std::size_t count, const std::string& what
     const auto more = words(what, count + 1);
     out.insert(out.end(), more.begin(), more.end());
     if (out.size() > count)
-      lines_.fail(fmt::format("{} numbers up to here for {}, expected {}: a number is missing in the lines before",
+      lines_.fail(fmt::format("{} values up to here for {}, expected {}: a value is missing in the lines before",
                               out.size(), what, count));
   }
   out.resize(count);

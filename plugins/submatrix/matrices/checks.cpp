@@ -36,12 +36,12 @@ void check_entries(const std::string& what, const std::vector<LatticeEntry>& ent
     const double other = there ? found->value : 0.0, imaginary = there ? -found->imaginary : 0.0;
     if (std::abs(entry.imaginary - imaginary) > tolerance)
       throw InputError(
-          fmt::format("{}{}: not Hermitian: an imaginary part of {:.6g} at row {}, column {}, but {:.6g} in the "
-                      "mirrored place, where it must be the negative",
+          fmt::format("{}{}: not Hermitian: an imaginary part of {:.6g} at row {}, column {}, but {:.6g} at the "
+                      "mirrored position, where it must be the negative",
                       what, in_cell(entry.cell), entry.imaginary, entry.row + first, entry.column + first, -imaginary));
     if (std::abs(entry.value - other) > tolerance)
       throw InputError(
-          fmt::format("{}{}: not symmetric: {:.6g} at row {}, column {}, but {:.6g} in the mirrored place; the "
+          fmt::format("{}{}: not symmetric: {:.6g} at row {}, column {}, but {:.6g} at the mirrored position; the "
                       "submatrix method needs a symmetric matrix, both of whose triangles are alike",
                       what, in_cell(entry.cell), entry.value, entry.row + first, entry.column + first, other));
   }

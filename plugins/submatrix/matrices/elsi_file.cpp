@@ -33,12 +33,12 @@ class ElsiFile {
     const auto head = integers(0, 16);
     complex = head[2] == 1;
     if (head[2] != 0 && head[2] != 1)
-      throw InputError(
-          fmt::format("{}: the head of ELSI says data of kind {}; expected 0 (real) or 1 (complex)", path_, head[2]));
+      throw InputError(fmt::format("{}: the header of ELSI specifies data of kind {}; expected 0 (real) or 1 (complex)",
+                                   path_, head[2]));
     rows = head[3], electrons = head[4], elements = head[5];
     if (rows < 1 || rows >= std::numeric_limits<int>::max() || elements < 1 || elements / rows > rows)
-      throw InputError(fmt::format("{}: the head of ELSI says {} rows and {} elements; was the file changed?", path_,
-                                   rows, elements));
+      throw InputError(fmt::format("{}: the header of ELSI specifies {} rows and {} elements; was the file changed?",
+                                   path_, rows, elements));
     const std::int64_t whole = values_at(elements);
     if (size() < whole) truncated(whole);
   }

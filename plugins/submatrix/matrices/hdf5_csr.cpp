@@ -32,7 +32,7 @@ std::int64_t checked_rows(const io::Group& group, const std::string& path) {
     if (!group.exists(name))
       throw InputError(
           fmt::format("{} has no data set '{}'; a CSR matrix of SciPy has data, indices and indptr, in the file or in "
-                      "a group that the name tells (file.h5:/group)",
+                      "a group that the name specifies (file.h5:/group)",
                       path, name));
   const auto rows = group.dataset("indptr").elements() - 1, elements = group.dataset("data").elements();
   if (rows < 1 || rows >= std::numeric_limits<int>::max() || group.dataset("indices").elements() != elements ||
@@ -41,8 +41,7 @@ std::int64_t checked_rows(const io::Group& group, const std::string& path) {
                                  rows + 1, group.dataset("indices").elements(), elements));
   if (const auto shape = shape_in(group); !shape.empty() && (shape.size() != 2 || shape[0] != rows || shape[1] != rows))
     throw InputError(
-        fmt::format("{}: shape has {} numbers that begin with {}, but indptr has {} rows; the matrix must "
-                    "be square",
+        fmt::format("{}: shape has {} values that begin with {}, but indptr has {} rows; the matrix must be square",
                     path, shape.size(), shape[0], rows));
   return rows;
 }
@@ -55,7 +54,7 @@ void read_rows(const io::Group& group, std::int64_t first, std::int64_t end, Sto
                                  out.path, starts.front(), starts.back(), elements));
   for (std::size_t r = 0; r + 1 < starts.size(); ++r)
     if (starts[r] < 0 || starts[r] > starts[r + 1] || starts[r + 1] > elements)
-      throw InputError(fmt::format("{}: indptr goes from {} to {} in row {}; it must never fall, nor leave the data",
+      throw InputError(fmt::format("{}: indptr goes from {} to {} in row {}; it must not decrease, nor exceed the data",
                                    out.path, starts[r], starts[r + 1], first + static_cast<std::int64_t>(r)));
   const auto columns = slice<std::int64_t>(group, "indices", starts.front(), starts.back());
   const auto real = slice<double>(group, "data", starts.front(), starts.back());

@@ -50,7 +50,7 @@ void read_positions(const io::File& file, CellBasis& basis) {
   const auto x = file.read<std::vector<double>>("coordinates_angstrom"),
              v = file.read<std::vector<double>>("cell_angstrom");
   if (x.size() != 3 * basis.atom_functions.size() || v.size() != 9)
-    throw InputError(fmt::format("{}: coordinates_angstrom has {} numbers and cell_angstrom {}; {} atoms need {} and 9",
+    throw InputError(fmt::format("{}: coordinates_angstrom has {} values and cell_angstrom {}; {} atoms need {} and 9",
                                  file.file(), x.size(), v.size(), basis.atom_functions.size(),
                                  3 * basis.atom_functions.size()));
   for (std::size_t a = 0; a < basis.atom_functions.size(); ++a)
@@ -115,7 +115,7 @@ std::vector<LatticeEntry> read_matrix(const io::File& file, const std::string& n
   }
   const auto cells = file.read<std::vector<int>>("R");
   if (cells.empty() || cells.size() % 3 != 0)
-    throw InputError(fmt::format("{}: R holds {} numbers, expected three for each cell", file.file(), cells.size()));
+    throw InputError(fmt::format("{}: R holds {} values, expected three for each cell", file.file(), cells.size()));
   std::set<Cell> there;
   for (std::size_t q = 0; 3 * q < cells.size(); ++q)
     if (const Cell cell{cells[3 * q], cells[3 * q + 1], cells[3 * q + 2]}; !there.insert(cell).second)
@@ -165,7 +165,7 @@ Reference read_hdf5_reference(const std::string& path, Cell n) {
   const auto shape = file.dataset("reference_nrep").shape();
   const auto rows = file.read<std::vector<double>>("reference_nrep");
   if (shape.size() != 2 || shape[1] < 6)
-    throw InputError(fmt::format("{}: reference_nrep has the shape ({}), expected rows of 6 or more numbers", path,
+    throw InputError(fmt::format("{}: reference_nrep has the shape ({}), expected rows of 6 or more values", path,
                                  fmt::join(shape, ", ")));
   for (std::size_t r = 0; r < rows.size(); r += static_cast<std::size_t>(shape[1])) {
     if (static_cast<int>(rows[r]) != n[0]) continue;

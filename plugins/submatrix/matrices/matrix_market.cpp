@@ -47,7 +47,7 @@ Banner banner_of(io::TextLines& lines) {
   using Words2 = std::array<std::string_view, 2>;
   if (words.size() == 5 && words[4] == "skew-symmetric")
     lines.fail(
-        "the banner says skew-symmetric, where the mirrored element is the negative; the submatrix method needs a "
+        "the banner specifies skew-symmetric, where the mirrored element is the negative; the submatrix method needs a "
         "symmetric matrix");
   if (words.size() != 5 || words[0] != "matrixmarket" || words[1] != "matrix" ||
       !is_one_of(words[2], Words2{"coordinate", "array"}) ||
@@ -97,7 +97,7 @@ std::array<double, 2> value_of(io::TextLines& lines, Field field, std::span<cons
   if (field == Field::pattern) return {1.0, 0.0};
   const double value = element_in(lines, words[0], "an element");
   if (field == Field::integer && value != std::trunc(value))
-    lines.fail(fmt::format("the banner says integer, found '{}'; write real in the banner", words[0]));
+    lines.fail(fmt::format("the banner specifies integer, found '{}'; write real in the banner", words[0]));
   return {value, field == Field::complex ? element_in(lines, words[1], "an imaginary part") : 0.0};
 }
 

@@ -24,9 +24,8 @@ void require_one_of_each_pair(const std::string& path, const std::vector<Lattice
     if (lower[k].row == lower[k - 1].row && lower[k].column == lower[k - 1].column &&
         lower[k].cell != lower[k - 1].cell)
       throw InputError(
-          fmt::format("{}: row {}, column {} and row {}, column {} are both there, but the banner says that one "
-                      "triangle is stored; "
-                      "leave one of them out, or write general in the banner",
+          fmt::format("{}: row {}, column {} and row {}, column {} are both there, but the banner specifies that one "
+                      "triangle is stored; leave one of them out, or write general in the banner",
                       path, lower[k].row + 1, lower[k].column + 1, lower[k].column + 1, lower[k].row + 1));
 }
 
@@ -43,7 +42,7 @@ void complete(StoredElements& stored) {
     if (const auto twice = first_duplicate(stored.entries))
       throw InputError(
           fmt::format("{}: row {}, column {} is there twice; in Matrix Market files (which begin with "
-                      "'%%MatrixMarket') such elements are added up, elsewhere no rule says what they mean",
+                      "'%%MatrixMarket') such elements are added up, elsewhere their meaning is not defined",
                       stored.path, twice->row + 1, twice->column + 1));
   if (stored.triangle == Triangle::one) {
     if (stored.sums) require_one_of_each_pair(stored.path, stored.entries);

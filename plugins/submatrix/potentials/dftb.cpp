@@ -19,7 +19,7 @@ void Dftb::bind(std::span<const Species> species) {
 void Dftb::compute(const Particles& particles, const NeighborList&, GhostExchange&, const ForceRequest& request,
                    ForceOutput& out, Context& context) {
   using constants::angstrom_per_bohr;
-  if (request.per_atom) throw InputError("dftb gives no energies and virials per atom; leave out what asks for them");
+  if (request.per_atom) throw InputError("dftb gives no energies and virials per atom; leave out what needs them");
   const DftbAtoms atoms = gather_atoms(particles, params_.periodic, context.comm);
   Timing own;  // its sections would break up the one of the forces
   Context inner{context.comm, context.log, own};

@@ -136,7 +136,7 @@ double TightBinding::repulsion(const Particles& particles, GhostExchange& ghosts
 void TightBinding::compute(const Particles& particles, const NeighborList& list, GhostExchange& ghosts,
                            const ForceRequest& request, ForceOutput& out, Context& context) {
   if (request.per_atom)
-    throw InputError("tight_binding gives no energies and virials per atom; leave out what asks for them");
+    throw InputError("tight_binding gives no energies and virials per atom; leave out what needs them");
   atoms_.emplace(particles, context.comm);
   number_atoms(particles);
   find_bonds(particles, list);

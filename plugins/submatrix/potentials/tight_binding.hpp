@@ -34,7 +34,7 @@ class TightBinding : public Potential, public Checked {
           .options({"xu", "bowler", "goodwin"});
       d("eps", &Params::eps,
         "bond-order threshold: atoms whose bond order 4 |D_ij|^2 with an atom is at least this form its submatrix, cut "
-        "bonds are saturated; 0: by reach")
+        "bonds are saturated; 0: by localisation_radius")
           .non_negative()
           .less_than(1.0)
           .def(0.0);
@@ -63,8 +63,9 @@ class TightBinding : public Potential, public Checked {
           .non_negative()
           .def(0.0);
       d.check([](const Params& p) {
-        return p.eps > 0.0 && p.reach > 0.0 ? "eps and reach are two ways to choose submatrices; leave one of them out"
-                                            : "";
+        return p.eps > 0.0 && p.reach > 0.0
+                   ? "eps and localisation_radius are two ways to choose submatrices; leave one of them out"
+                   : "";
       });
     }
   };

@@ -29,7 +29,7 @@ Lowest agree(Lowest mine, const Comm& comm) {
 
 /// Warning: S is far from singular, but its truncated blocks are not small compared with its eigenvalues.
 std::string coarse(std::string_view key, double eps) {
-  return fmt::format("{} {:g} leaves blocks out of S that are not small beside its smallest eigenvalues", key, eps);
+  return fmt::format("{} {:g} drops blocks of S that are not small compared with its smallest eigenvalues", key, eps);
 }
 
 }  // namespace

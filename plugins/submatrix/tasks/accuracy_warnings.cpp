@@ -29,10 +29,9 @@ void warn_of_iterations(const DensityOptions& options, const ColumnStatistics& c
 void warn_of_reach(const ErrorEstimate& error, Log& log) {
   if (error.grown == 0 || error.beyond <= error.by_eps) return;
   log.warn(
-      fmt::format("H ends before the density matrix does: in {} of {} submatrices looked at it reaches rows that they "
-                  "lack and that no eps adds, which is {:.2g} meV/atom of E - mu N; "
-                  "give block columns larger submatrices (groups: {{by: graph, size: 32}}, then twice that, until the "
-                  "energy stays)",
+      fmt::format("H ends before the density matrix does: in {} of {} sampled submatrices it reaches rows that they "
+                  "lack and that no eps adds, which is {:.2g} meV/atom of E - mu N; give block columns larger "
+                  "submatrices (groups: {{by: graph, size: 32}}, then twice that, until the energy stays)",
                   error.grown, error.submatrices, 1000.0 * ev_per_hartree * error.beyond));
 }
 
@@ -54,7 +53,8 @@ bool warn_of_count(const DensityOptions& options, double electrons, bool bonds, 
       "the number of electrons is off by {:+.4g}: the submatrices have no gap at {:.10g} electrons, and mu is in the "
       "one next to it; choose a {}",
       off, options.electrons,
-      bonds ? "longer reach of matrices.tight_binding" : fmt::format("smaller eps_filter than {:g}", options.eps)));
+      bonds ? "longer localisation_radius of matrices.tight_binding"
+            : fmt::format("smaller eps_filter than {:g}", options.eps)));
   return true;
 }
 

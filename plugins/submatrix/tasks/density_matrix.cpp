@@ -54,7 +54,7 @@ static std::string purification_problem(const DensityTask::Params& p) {
   if (p.mu) return "purification finds mu by the number of electrons; leave 'mu' out, or write method: submatrix";
   if (p.form == Form::local || p.groups.by != GroupBy::none || p.prediction || p.krylov_tolerance > 0.0 ||
       p.solver == SolverKind::newton_schulz || p.solver == SolverKind::pade)
-    return "purification multiplies the whole matrix; leave form, groups, prediction, krylov_tolerance and the solvers "
+    return "purification multiplies the full matrix; leave form, groups, prediction, krylov_tolerance and the solvers "
            "newton_schulz and pade out, or write method: submatrix";
   return {};
 }
@@ -79,8 +79,8 @@ static std::string conflict_of(const DensityTask::Params& p) {
   if (const auto problem = tight_binding_problem(p); !problem.empty()) return problem;
   if (p.prediction && p.mu) return "mu is given, so there is nothing to predict; leave out mu or prediction";
   if (p.prediction && (p.form == Form::local || p.groups.by != GroupBy::none))
-    return "prediction looks at single block columns of an orthogonal Hamiltonian; leave form and groups out";
-  if (p.mu && p.magnetisation) return "mu says how many electrons each spin has; leave 'magnetisation' out";
+    return "prediction evaluates single block columns of an orthogonal Hamiltonian; leave form and groups out";
+  if (p.mu && p.magnetisation) return "mu determines the electrons of each spin; leave 'magnetisation' out";
   if (p.form == Form::local && p.solver != SolverKind::diagonalise)
     return "form local solves generalised eigenproblems; add solver: diagonalise";
   if (p.form == Form::local && p.eps_overlap) return "form local has no S^-1/2; leave 'eps_filter_overlap' out";
@@ -95,7 +95,7 @@ static void describe_method(deck::Describe<DensityTask::Params>& d) {
   using P = DensityTask::Params;
   using Method = DensityTask::Method;
   d("method", &P::method,
-    "submatrix: one submatrix of H for each block column; purification: polynomials of the whole sparse matrix, as a "
+    "submatrix: one submatrix of H for each block column; purification: polynomials of the full sparse matrix, as a "
     "baseline")
       .options({{"submatrix", Method::submatrix}, {"purification", Method::purification}})
       .def(Method::submatrix);
@@ -216,10 +216,9 @@ DensityOptions DensityTask::options(const MatrixSystem& system) const {
         "density_matrix.prediction.complex", "prediction",
         "prediction is for real matrices of one cell; leave it out, or take a supercell instead of k_points");
   if (!out.mu && out.electrons <= 0.0)
-    throw KeyError(
-        "density_matrix.electrons.missing", "",
-        "neither mu nor electrons is given, and the matrix file does not know the number of electrons; add one of the "
-        "two");
+    throw KeyError("density_matrix.electrons.missing", "",
+                   "neither mu nor electrons is given, and the matrix file does not contain the number of electrons; "
+                   "add one of the two");
   return out;
 }
 

@@ -61,7 +61,8 @@ void MatrixInput::describe(deck::Describe<MatrixInput>& d) {
     "ELSI's CSC, or a CSR matrix of SciPy in HDF5 (`file.h5:/group`); real symmetric, or complex Hermitian as at one "
     "k-point")
       .def("");
-  d("overlap", &MatrixInput::overlap, "the same for S (S_CSR_WRITE); without it the basis is orthogonal").def("");
+  d("overlap", &MatrixInput::overlap, "overlap S in the same formats (S_CSR_WRITE); without it the basis is orthogonal")
+      .def("");
   d("hamiltonian_down", &MatrixInput::hamiltonian_down,
     "Hamiltonian of spin down; 'hamiltonian' is then that of spin up (CP2K writes one file for each spin)")
       .def("");
@@ -81,7 +82,7 @@ void MatrixInput::describe(deck::Describe<MatrixInput>& d) {
     "(with hamiltonian)")
       .options({{"molecule", BlockKind::molecule}, {"atom", BlockKind::atom}, {"metis", BlockKind::metis}})
       .def(BlockKind::molecule);
-  d("block_functions", &MatrixInput::block_functions, "mean number of functions of a block that METIS makes")
+  d("block_functions", &MatrixInput::block_functions, "mean number of functions of a block of METIS")
       .at_least(1)
       .def(24);
   d("unit", &MatrixInput::unit, "unit of the Hamiltonian in the file; HDF5 files are in hartree")

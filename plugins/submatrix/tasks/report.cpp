@@ -33,16 +33,15 @@ void warn(const MatrixSystem& system, const DensityOptions& options, const Densi
   const double gap = result.gap_high - result.gap_low;
   if (options.kt <= 0.0 && gap < 0.01)
     log.warn(
-        fmt::format("mu = {:.6f} hartree lies in no gap: half an electron on either side lies within {:.4f} hartree "
-                    "({:.6f} to {:.6f}); "
-                    "metals need an electronic temperature (temperature: 1000 K)",
+        fmt::format("mu = {:.6f} hartree is in no gap: half an electron on either side is within {:.4f} hartree "
+                    "({:.6f} to {:.6f}); metals need an electronic temperature (temperature: 1000 K)",
                     result.mu, gap, result.gap_low, result.gap_high));
   warn_of_accuracy(options, result, log);
   if (options.electrons <= 0.0 || warn_of_count(options, result.electrons, system.bonds != nullptr, log)) return;
   const double per_block = std::abs(result.electrons - options.electrons) / system.layout->blocks();
   if (per_block > 1e-2 && system.bonds)
     log.warn(
-        fmt::format("the number of electrons is off by {:+.4g}, more than 0.01 per block: the reach of "
+        fmt::format("the number of electrons is off by {:+.4g}, more than 0.01 per block: the localisation_radius of "
                     "matrices.tight_binding is too short{}",
                     result.electrons - options.electrons, options.mu ? ", or mu is that of another charge" : ""));
   else if (per_block > 1e-2)

@@ -13,8 +13,8 @@ void warn(const MatrixSystem& system, const DensityOptions& options, const SpinD
     const DensityResult& r = spins.channel[s];
     if (options.kt <= 0.0 && r.gap_high - r.gap_low < 0.01)
       log.warn(
-          fmt::format("mu = {:.6f} hartree{} lies in no gap: half an electron on either side lies within {:.4f} "
-                      "hartree; metals need an electronic temperature (temperature: 1000 K)",
+          fmt::format("mu = {:.6f} hartree{} is in no gap: half an electron on either side is within {:.4f} hartree; "
+                      "metals need an electronic temperature (temperature: 1000 K)",
                       r.mu,
                       spins.together ? ""
                       : s == 0       ? " of spin up"

@@ -135,7 +135,7 @@ void write_k_points(io::File& file, const MatrixSystem& system) {
   io::labelled(points, "", "k-points in units of the reciprocal cell vectors; of k and -k one, D(-k) is the conjugate");
   file.attach_scales(points.path(), {"point", "direction"});
   io::Dataset weights = file.write("k_weights", weight);
-  io::labelled(weights, "", "share of the zone of each k-point");
+  io::labelled(weights, "", "fraction of the zone of each k-point");
   file.attach_scales(weights.path(), {"point"});
 }
 
@@ -162,13 +162,13 @@ void write_matrix(const std::string& path, const MatrixSystem& system, const Blo
     };
     add("block", std::ssize(sizes), file.write("block_sizes", sizes), "functions of each block");
     const auto entries = std::ssize(blocks.column), elements = std::ssize(blocks.value);
-    add("entry", entries, file.write("column", blocks.column), "block column of each block that is kept");
-    add("entry", entries, file.write("row", blocks.row), "block row of each block that is kept");
+    add("entry", entries, file.write("column", blocks.column), "block column of each stored block");
+    add("entry", entries, file.write("row", blocks.row), "block row of each stored block");
     add("element", elements, file.write("values", blocks.value), what);
     if (system.complex)
       add("element", elements, file.write("imaginary", blocks.imaginary), "imaginary parts of values");
     if (system.k_points.empty()) return;
-    add("entry", entries, file.write("k_point", blocks.point), "k-point of each block that is kept, from 0");
+    add("entry", entries, file.write("k_point", blocks.point), "k-point of each stored block, from 0");
     write_k_points(file, system);
   });
 }

@@ -12,7 +12,7 @@
 namespace cambium::my_dataset {
 
 void MyDataset::Params::describe(deck::Describe<Params>& d) {
-  d("file", &Params::file, "table of numbers under a line of names").example("table.txt");
+  d("file", &Params::file, "text table: a line of names, then rows of values").example("table.txt");
   d("input", &Params::input, "columns that a network reads").example("[x, y]");
   d("target", &Params::target, "column that it predicts").example("z");
   d.check([](const Params& p) { return p.input.empty() ? std::string("input names no column") : std::string(); });
@@ -40,7 +40,7 @@ std::vector<double> read_table(const std::string& path, const std::vector<std::s
     if (is_comment(file.line())) continue;
     const auto words = io::split(file.line());
     if (words.size() != names.size())
-      file.fail(fmt::format("expected {} numbers, found {} words", names.size(), words.size()));
+      file.fail(fmt::format("expected {} values, found {} words", names.size(), words.size()));
     for (std::size_t k = 0; k < columns.size(); ++k) rows.push_back(file.real(words[columns[k]], wanted[k]));
   }
   return rows;

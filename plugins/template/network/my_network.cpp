@@ -38,7 +38,7 @@ struct MyNetwork::Point {
 void MyNetwork::Params::describe(deck::Describe<Params>& d) {
   d("units", &Params::units, "radial basis functions").at_least(1).def(16);
   d("input", &Params::input, "field that is read").def("input");
-  d("target", &Params::target, "field that is predicted, one number").def("target");
+  d("target", &Params::target, "field that is predicted, one value").def("target");
 }
 
 /// Mean and standard deviation over the first samples; a constant input keeps the scale 1.
@@ -52,7 +52,7 @@ void MyNetwork::fit_statistics(train::Dataset& training, Context&) {
     auto values = field(*sample, params_.input);
     const auto target = field(*sample, params_.target);
     if (target.size() != 1)
-      throw InputError(fmt::format("field '{}' has {} numbers; my_network predicts one: name another field in 'target'",
+      throw InputError(fmt::format("field '{}' has {} values; my_network predicts one: name another field in 'target'",
                                    params_.target, target.size()));
     values.push_back(target[0]);
     sum.resize(values.size());
@@ -103,7 +103,7 @@ MyNetwork::Point MyNetwork::at(const train::Sample& sample, std::span<const Tens
   Point point;
   point.x = field(sample, params_.input);
   if (point.x.size() != scaling_.mean.size())
-    throw InputError(fmt::format("field '{}' has {} numbers in sample {}, but {} in the first", params_.input,
+    throw InputError(fmt::format("field '{}' has {} values in sample {}, but {} in the first", params_.input,
                                  point.x.size(), sample.id, scaling_.mean.size()));
   const std::size_t d = point.x.size();
   for (std::size_t i = 0; i < d; ++i) point.x[i] = (point.x[i] - scaling_.mean[i]) / scaling_.scale[i];

@@ -6,7 +6,7 @@ namespace cambium::my_network {
 
 /// Registers all types that a deck can name after loading this plugin.
 void register_types(Registry& registry) {
-  registry.add<MyNetwork>("my_network", "network of radial basis functions, for one number");
+  registry.add<MyNetwork>("my_network", "network of radial basis functions, for one value");
 }
 
 }  // namespace cambium::my_network

@@ -46,7 +46,7 @@ void MyPhysics::initialise(State&, Context&) {
   for (int i = 0; i < count_; ++i) {
     const double x = (first_ + i + 0.5) * dx_;
     host(1 + i) = params_.initial(std::span(&x, 1));
-    if (!std::isfinite(host(1 + i))) throw InputError(fmt::format("initial: no number at x = {:.6g}", x));
+    if (!std::isfinite(host(1 + i))) throw InputError(fmt::format("initial: not finite at x = {:.6g}", x));
   }
   Kokkos::deep_copy(now_, host);
 }
@@ -89,7 +89,7 @@ std::vector<double> MyPhysics::temperatures() const {
 }
 
 std::vector<Observable> MyPhysics::observables() const {
-  return {{"mean", "", "mean temperature, which the equation keeps"},
+  return {{"mean", "", "mean temperature, which the equation conserves"},
           {"deviation", "", "root mean square distance from the mean"}};
 }
 

@@ -24,7 +24,7 @@ struct MyPairForm {
       d("depth", &Params::depth, "depth D of the well").unit("eV").positive();
       d("width", &Params::width, "inverse width a of the well").unit("1/angstrom").positive();
       d("distance", &Params::distance, "distance r0 of least energy").unit("angstrom").positive();
-      d("cutoff", &Params::cutoff, "distance from which on atoms do not interact").unit("angstrom").positive();
+      d("cutoff", &Params::cutoff, "cut-off radius").unit("angstrom").positive();
       d.check([](const Params& p) -> std::string {
         if (p.cutoff > p.distance) return "";
         return fmt::format("cutoff ({} angstrom) must be greater than distance ({} angstrom)", p.cutoff, p.distance);

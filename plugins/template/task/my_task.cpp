@@ -68,7 +68,7 @@ Column read_column(const std::string& path, const std::string& name) {
   Column out{units[place], {}};
   while (file.next()) {
     const auto row = cells(file.line());
-    if (row.size() != names.size()) file.fail(fmt::format("expected {} numbers, found {}", names.size(), row.size()));
+    if (row.size() != names.size()) file.fail(fmt::format("expected {} values, found {}", names.size(), row.size()));
     out.values.push_back(file.real(row[place], name));
   }
   return out;

@@ -15,9 +15,7 @@ namespace cambium::my_writer {
 void MyWriter::Params::describe(deck::Describe<Params>& d) {
   d("every", &Params::every, "steps between two samples").at_least(1).def(100);
   d("bins", &Params::bins, "slabs along the axis").range(1, 100000).def(50);
-  d("axis", &Params::axis, "vector of the cell along which the slabs follow each other")
-      .options({"a", "b", "c"})
-      .def("c");
+  d("axis", &Params::axis, "cell vector along which the slabs are stacked").options({"a", "b", "c"}).def("c");
 }
 
 MyWriter::MyWriter(const Params& params, Context& context)
@@ -65,8 +63,7 @@ void MyWriter::load(const io::Group& group) {
   auto sum = group.read<std::vector<double>>("sum");
   if (sum.size() != sum_.size())
     throw InputError(
-        fmt::format("my_writer: the checkpoint has {} bins but this deck asks for {}: resume with the deck that "
-                    "wrote it",
+        fmt::format("my_writer: the checkpoint has {} bins but this deck has {}: resume with the deck that wrote it",
                     sum.size(), sum_.size()));
   sum_ = std::move(sum);
   samples_ = group.read<double>("samples");

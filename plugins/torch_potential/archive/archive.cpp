@@ -108,7 +108,7 @@ ArchiveAnswer Archive::evaluate(const ArchiveGraph& graph, std::int64_t species)
           fmt::format("{}: gives no energies of atoms, only their sum; run it on one rank", module_->path));
     } else {
       throw InputError(fmt::format(
-          "{}: its answer has none of the keys atomic_energy, node_energy, total_energy, energy", module_->path));
+          "{}: its output has none of the keys atomic_energy, node_energy, total_energy, energy", module_->path));
     }
     out.energy = numbers(energies);
     out.gradient.assign(graph.vector.size(), 0.0);

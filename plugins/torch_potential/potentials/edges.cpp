@@ -88,7 +88,7 @@ Edges EdgeFinder::find_folded(const Particles& particles, const NeighborList& li
     out.graph.types.push_back(type[static_cast<std::size_t>(rows.type(i))]);
   }
   if (static_cast<int>(node.size()) != particles.nlocal)
-    throw InputError("torch_script: on one rank atoms need numbers of their own, by which images are told");
+    throw InputError("torch_script: on one rank atoms need unique IDs, which identify their images");
   for (int i = 0; i < particles.nlocal; ++i)
     rows.each(i, [&](int j, const double d[3]) { add_edge(out.graph, i, node.at(tag(j)), d); });
   return out;

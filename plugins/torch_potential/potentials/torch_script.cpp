@@ -45,22 +45,20 @@ bool in_run(const std::string& path, const Context& context) {
 TorchScript::TorchScript(const Params& params, Context& context) : params_(params) {
   if (is_still_to_come(params.model, context)) return;
   if (!params.trust && !in_run(params.model, context))
-    throw KeyError(
-        "torch_script.trust", "trust",
-        fmt::format("the archive {} is a program, which this potential would run; say trust: true if you know "
-                    "where it comes from",
-                    params.model));
+    throw KeyError("torch_script.trust", "trust",
+                   fmt::format("the archive {} is a program, which this potential would run; set trust: true if you "
+                               "know where it comes from",
+                               params.model));
   archive_ = deck::about_key("torch_script.model", "model", [&] {
     return std::make_unique<Archive>(params.model, params.device, context.comm.rank());
   });
   read_facts(context);
   folded_ = context.comm.size() == 1;
   if (!folded_ && archive_->facts().family == Family::unknown)
-    throw KeyError(
-        "torch_script.ranks", "model",
-        fmt::format("the archive {} does not say whose it is (MACE, NequIP, Allegro), so at which atom of an edge "
-                    "it adds messages is not known; run it on one rank",
-                    params.model));
+    throw KeyError("torch_script.ranks", "model",
+                   fmt::format("the archive {} does not name its kind (MACE, NequIP, Allegro), so at which atom of an "
+                               "edge it adds messages is not known; run it on one rank",
+                               params.model));
   finder_.emplace(range_, layers_);
 }
 
@@ -68,7 +66,8 @@ void TorchScript::read_facts(Context& context) {
   const ArchiveFacts& facts = archive_->facts();
   const bool mace = facts.family == Family::mace || facts.family == Family::mace_lammps;
   const auto lacks = [&](const char* id, const char* key, const char* what) {
-    return KeyError(id, key, fmt::format("the archive {} does not say {}; add the key {}", params_.model, what, key));
+    return KeyError(id, key,
+                    fmt::format("the archive {} does not specify {}; add the key {}", params_.model, what, key));
   };
   species_ = params_.species.value_or(facts.species);
   if (species_.empty()) throw lacks("torch_script.species", "species", "which elements its types are");

@@ -31,18 +31,18 @@ class TorchScript : public Potential, public Checked {
         "permission to run the program in the archive; without it only archives in the folder of the run are opened")
           .def(false);
       d("species", &Params::species,
-        "chemical symbols in the order of the archive's types; absent: those that it names")
+        "chemical symbols in the order of the archive's types; absent: those of the archive")
           .example("[H, O]");
       d("energy_unit", &Params::energy_unit, "energy unit of the archive; absent: eV for MACE, and required for others")
           .options({"eV", "hartree", "kcal/mol", "kJ/mol"});
       d("length_unit", &Params::length_unit,
         "length unit of the archive; absent: angstrom for MACE, and required for others")
           .options({"angstrom", "bohr", "nm"});
-      d("cutoff", &Params::cutoff, "cut-off of the archive's neighbours; absent: the one that it names")
+      d("cutoff", &Params::cutoff, "cut-off of the archive's neighbours; absent: that of the archive")
           .unit("angstrom")
           .positive();
       d("layers", &Params::layers,
-        "layers of message passing, 1 for a strictly local model such as Allegro; absent: what the archive says")
+        "layers of message passing, 1 for a strictly local model such as Allegro; absent: those of the archive")
           .range(1, 16);
       d("device", &Params::device,
         "device of LibTorch, cpu or cuda:0; empty: a GPU where LibTorch has one, else the CPU")

@@ -65,10 +65,10 @@ says("'positions' are points, and operator: blocks averages over cells: leave ou
 says("an interval of 'gaps' ends before it begins", A + "observations.gaps=[[2, 1]]")
 says("'burn_in' (1) leaves nothing of 4 cycles of 0.05", A + "burn_in=1")
 says("the model has no field 'u'; name among: x", A + "observations.fields=[u]")
-says("the position [50, 0] lies outside of the model, x = 0 to 40 and z = 0 to 0: give positions inside", A + "observations.positions=[[50, 0]]")
-says("no place of the model is observed: widen 'between_x' and 'between_z'", A + "observations.between_x=[0.2, 0.3]")
-says("lorenz96 reads no fields from 'fields.h5': leave 'data' out, and the deck makes a truth", A + "data=fields.h5", command="run")
-says("lorenz63 reads no fields from 'fields.h5': leave 'data' out, and the deck makes a truth", A + "data=fields.h5", A + "model=lorenz63",
+says("the position [50, 0] is outside of the model, x = 0 to 40 and z = 0 to 0: give positions inside", A + "observations.positions=[[50, 0]]")
+says("no position of the model is observed: widen 'between_x' and 'between_z'", A + "observations.between_x=[0.2, 0.3]")
+says("lorenz96 reads no fields from 'fields.h5': leave 'data' out to generate the truth", A + "data=fields.h5", command="run")
+says("lorenz63 reads no fields from 'fields.h5': leave 'data' out to generate the truth", A + "data=fields.h5", A + "model=lorenz63",
      command="run")
 
 # Fields of an earlier run

@@ -221,7 +221,7 @@ says("md", B + "simulate.structure.file", "'out/simulate_2/restart.10.h5' is in 
      B + "simulate.structure.file=\'{run}/simulate_2/restart.10.h5\'")
 says("md", A + "simulate.structure", "neighbours per atom would lie within the cut-off and skin of 9 Å: the 256 atoms fill ",
      A + "simulate.structure.lattice.a=0.053")
-says("md", A + "simulate", "atoms 1 (Ar) and 2 (Ar) are at the same place", A + "simulate.structure={file: same.xyz}")
+says("md", A + "simulate", "atoms 1 (Ar) and 2 (Ar) are at the same position", A + "simulate.structure={file: same.xyz}")
 
 says("md", A + "simulate.structure.file", "no stage before this one writes in 'nowhere', and this is the first",
      A + "simulate.structure={file: \"{run}/nowhere/a.extxyz\"}")
@@ -236,7 +236,7 @@ says("surrogate", B + "simulate.potential", "species 'Ar' will not be known to t
 says("surrogate", B + "simulate.output[0].r_max", "rdf: r_max = 8 Å is more than half the smallest width of the cell (10.6 Å): choose at most 5.3 Å "
      "or a larger cell", B + "simulate.output[0].r_max=8")
 says("surrogate", A + "train.dataset.files[0]", "none.xyz", A + "train.dataset.files=[none.xyz]")
-says("surrogate", A + "train.network.sel", "sel has 1 number(s), but the species are O, H", A + "train.network.sel=[4]")
+says("surrogate", A + "train.network.sel", "sel has 1 value(s), but the species are O, H", A + "train.network.sel=[4]")
 says("label", A + "label", "label: 'select' measures how much the models of a committee deviate; give explore_with.committee",
      A + "label.select={low: 0.1, high: 1}", A + "label.explore_with={type: lennard_jones, epsilon: 0.01, sigma: 3.4, cutoff: 5}")
 says("label", B + "train.dataset.systems[0]", "stage 1 (label) will not write 'training'; it writes train/, validation/",
@@ -290,7 +290,7 @@ says("series", D + "forecast.data", "", D + "forecast={data: {series: {file: s.h
 M = A + "density_matrix."
 says("matrices", M + "solver", "newton_schulz and pade give the sign function at one mu: add mu, leave out temperature, or choose solver lanczos or "
      "diagonalise", M + "solver=pade")
-says("matrices", M + "electrons", "electrons is 2.5: without temperature it must be a whole number; mend it, or add a temperature (temperature: 1000 "
+says("matrices", M + "electrons", "electrons is 2.5: without temperature it must be a whole number; correct it, or add a temperature (temperature: 1000 "
      "K)", M + "electrons=2.5")
 says("matrices", M + "groups", "groups by space need the positions of the atoms", M + "groups={by: space}")
 says("matrices", M + "prediction.model", "none.h5", M + "prediction={model: none.h5}")

@@ -68,9 +68,9 @@ says("final_scale_factor (0.01) must be greater than initial_scale_factor (0.02)
 says("particles (9) must be an even number; take 10", S + "particles=9")
 says("mesh (11) must be an even number; take 12", S + "mesh=11")
 says("a row of 134 numbers cannot be transformed: 134 has a prime factor above 61; take a number made of 2, 3 and 5", S + "particles=134")
-says("mesh (12) must be a whole multiple or a whole part of particles (8): otherwise the cells pull a lattice at rest apart; take 8 or 16", S + "mesh=12")
-says("mesh (6) must be a whole multiple or a whole part of particles (8): otherwise the cells pull a lattice at rest apart; take 8", S + "mesh=6")
-says("output 'matter' shows the physics particle_mesh; leave it out", deck="atoms.yaml")
+says("mesh (12) must be a multiple or a divisor of particles (8): otherwise the cells pull a lattice at rest apart; take 8 or 16", S + "mesh=12")
+says("mesh (6) must be a multiple or a divisor of particles (8): otherwise the cells pull a lattice at rest apart; take 8", S + "mesh=6")
+says("output 'matter' is for the physics particle_mesh; leave it out", deck="atoms.yaml")
 
 # Boxes of many cosmologies
 boxes = {"deck": "boxes.yaml"}
@@ -98,15 +98,15 @@ says("'words.h5' has text as 'parameters'; give numbers", *file, B + "cosmologie
 says("'other.h5' has a column 'w'; name omega_m, omega_b, h, n_s and sigma_8 in 'columns'", *file, B + "cosmologies=other.h5", **boxes)
 table.file("same.h5", {"parameters": (0.3 * numpy.ones((12, 2)), names)})
 says("'same.h5' has the same cosmology in every row; give rows that differ", *file, B + "cosmologies=same.h5", **boxes)
-says("'short.h5' has fewer than 12 rows of 2 numbers; make fewer boxes", *file, B + "cosmologies=short.h5", **boxes)
+says("'short.h5' has fewer than 12 rows of 2 values; make fewer boxes", *file, B + "cosmologies=short.h5", **boxes)
 spread = numpy.linspace(0.8, 0.95, 24).reshape(12, 2)
 table.file("third.h5", {"parameters": (spread, {"columns": "omega_m n_s h"})})
-says("'third.h5': 'columns' names 3 numbers of each row, but 'parameters' has the shape (12, 2)", *file, B + "cosmologies=third.h5", **boxes)
+says("'third.h5': 'columns' names 3 values of each row, but 'parameters' has the shape (12, 2)", *file, B + "cosmologies=third.h5", **boxes)
 table.file("percent.h5", {"parameters": (100 * spread, {"columns": "n_s h"})})
 says("box 0 would have n_s 80, h 80.65: h is 80.6522, but has to be from 0.3 to 2; correct 'percent.h5'", *file, B + "cosmologies=percent.h5", **boxes)
 spread[10, 1] = numpy.nan
 table.file("hole.h5", {"parameters": (spread, {"columns": "omega_m n_s"})})
-says("'hole.h5': n_s in row 10 is no finite number; correct it, or leave the row out", *file, B + "cosmologies=hole.h5", **boxes)
+says("'hole.h5': n_s in row 10 is not finite; correct it, or leave the row out", *file, B + "cosmologies=hole.h5", **boxes)
 
 # What they tell
 table.begins(deck="boxes.yaml")
@@ -114,7 +114,7 @@ infer = {"deck": "infer.yaml"}
 says("training [3, 3] holds no boxes; give the first and one past the last", I + "training=[3, 3]", **infer)
 says("training and test share boxes; evaluate on others than those of the fit", I + "training=[0, 9]", **infer)
 says("training has fewer than 5 boxes; give more", I + "training=[0, 4]", **infer)
-says("test asks for boxes up to 19, but 'boxes/structure_boxes/boxes.h5' has 12; make more, or ask for fewer", I + "test=[8, 20]",
+says("test requests boxes up to 19, but 'boxes/structure_boxes/boxes.h5' has 12; make more, or request fewer", I + "test=[8, 20]",
      command="run", **infer)
 says("'none.h5' holds no boxes of many cosmologies; give the file of a stage structure_boxes", I + "boxes=none.h5", command="run", **infer)
 if built_with("torch"):
@@ -122,10 +122,10 @@ if built_with("torch"):
     says("channels: name at least one convolution, or statistics for a network of these alone", T + "network.channels=[]", **train)
     says("hidden: a width of 0 is none; give 1 or more", T + "network.hidden=[0]", **train)
     says("cosmoflow reads cubes of counts; field 'target' has the shape (1)", T + "network.input=target", **train)
-    says("cosmoflow needs a row of numbers per box; field 'counts' has the shape (8, 8, 8)", T + "network.target=counts", **train)
+    says("cosmoflow needs a row of values per box; field 'counts' has the shape (8, 8, 8)", T + "network.target=counts", **train)
     says("4 convolutions halve a box of 8 cells to no whole number; list fewer channels", T + "network.channels=[2, 2, 2, 2]", **train)
     table.begins(T + "network.target=power", T + "dataset.fields=[{name: counts}, {name: power}]", deck="train.yaml")
-    says("models: 'train/train/model.h5' holds a cosmoflow, which does not give 1 numbers of a box; train a cosmoflow",
+    says("models: 'train/train/model.h5' holds a cosmoflow, which does not give 1 values of a box; train a cosmoflow",
          I + "models=[train/train/model.h5]", command="run", **infer)
 
 table.run()

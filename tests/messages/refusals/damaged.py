@@ -170,9 +170,9 @@ says("many.h5: block_sizes_atom adds up to 4294967297 functions, expected 1 to 2
 table.file("numbers.h5", {**cell([0, 1, 2, 3]), "atomic_numbers": [1]})
 says("numbers.h5: atomic_numbers has 1 entries, block_sizes_atom 3; they must agree", MATRIX + "{file: numbers.h5}", deck="water.yaml")
 table.file("r.h5", {**cell([0, 1, 2, 3]), "R": [0, 0]})
-says("r.h5: R holds 2 numbers, expected three for each cell", MATRIX + "{file: r.h5}", deck="water.yaml")
+says("r.h5: R holds 2 values, expected three for each cell", MATRIX + "{file: r.h5}", deck="water.yaml")
 table.file("reference.h5", {**cell([0, 1, 2, 3]), "reference_nrep": [1.0, 2.0]})
-says("reference.h5: reference_nrep has the shape (2), expected rows of 6 or more numbers", MATRIX + "{file: reference.h5}", deck="water.yaml")
+says("reference.h5: reference_nrep has the shape (2), expected rows of 6 or more values", MATRIX + "{file: reference.h5}", deck="water.yaml")
 table.file("large.csr", "1 1 0.5\n2147483648 1 0.5\n")
 CSR = MATRIX + "{hamiltonian: %s, molecule: [1]}"
 says("large.csr:2: a row 2147483648 is more than can be counted; at most 2147483647", CSR % "large.csr", deck="water.yaml")
@@ -255,7 +255,7 @@ resumes(("'/writers/1' in '", MD_FILE, "' does not hold together: 1 species, 0 s
          "resume from another one"), "md", MD_FILE, through_hdf5(lambda file: replaced(file, "writers/1/sum", [])))
 resumes(("'/writers/0' in '", MD_FILE, "' does not hold together: 1 species, 1 averages and 0 counts of pairs in 400 bins; the file is damaged or was changed, "
          "resume from another one"), "md", MD_FILE, through_hdf5(lambda file: replaced(file, "writers/0/pairs", [])))
-resumes((MD_FILE + "': an atom has the number -1, expected 1 to 256", RESUME), "md", MD_FILE, through_hdf5(lambda file: file["fields/tag"].__setitem__(0, -1)))
+resumes((MD_FILE + "': an atom has the ID -1, expected 1 to 256", RESUME), "md", MD_FILE, through_hdf5(lambda file: file["fields/tag"].__setitem__(0, -1)))
 resumes((MD_FILE + "' says step -1, time ", " and 1 ranks; the file is damaged or was changed" + BESIDE), "md", MD_FILE,
         through_hdf5(lambda file: file["checkpoint"].attrs.modify("step", -1)))
 resumes((MD_FILE + "' holds a cell of 3 and 3 numbers, 1 species and 1 masses; the file is damaged or was changed" + BESIDE,), "md", MD_FILE,
@@ -315,7 +315,7 @@ resumes(("train/restart.20.h5' holds 1 grids of direct weights, but the deck's m
         "train/restart.20.h5", through_hdf5(lambda file: replaced(file, "train/grids", [1.0])))
 killed("run.directory=kinetic", S + "steps=4", S + "checkpoint.every=2", S + "physics=vlasov_maxwell", S + "observables={growth_rate: {start_time: 0, end_time: 1}}",
                  deck="kinetic.yaml")
-resumes((MD_FILE + "': the field Ex holds 1 numbers, expected 24", RESUME), "kinetic", MD_FILE, through_hdf5(lambda file: replaced(file, "physics/field/Ex", [1.0])))
+resumes((MD_FILE + "': the field Ex holds 1 values, expected 24", RESUME), "kinetic", MD_FILE, through_hdf5(lambda file: replaced(file, "physics/field/Ex", [1.0])))
 resumes((MD_FILE + "': 1 times and ", " energies of the fit of a growth rate; the file is damaged or was changed, resume from another one"), "kinetic", MD_FILE,
         through_hdf5(lambda file: replaced(file, "physics/growth/time", [1.0])))
 resumes((MD_FILE + "': species 'electron' has 1 moments, expected 72", RESUME), "kinetic", MD_FILE,

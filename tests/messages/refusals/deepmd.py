@@ -69,7 +69,7 @@ says("sutton_chen describes one species, Cu, but the deck has Ar", S + "potentia
 says("stillinger_weber describes one species, but the deck has 2: H, O", S + "potential=stillinger_weber", S + "structure={file: two.xyz, species: [H, O]}")
 says("stillinger_weber: its default parameters are those of silicon, but the atoms are Ar: give `epsilon` and `sigma` (and what else "
      "differs) of Ar, or species Si", S + "potential=stillinger_weber")
-says("the heat bath's temperature '100 - 60*step' is -20 K at step 2 (t = 0.002 ps), but has to be 0 or more; let it end in time, as in "
+says("the thermostat temperature '100 - 60*step' is -20 K at step 2 (t = 0.002 ps), but has to be 0 or more; let it end in time, as in "
      "'max(100 - 60*step, 10)', or give fewer steps", S + "integrator={type: csvr, temperature: \"100 - 60*step\"}", command="run")
 says("output[0] (extxyz) and output[1] (extxyz) both write trajectory.extxyz: leave one of them out, or, where the type has the key 'file', "
      "give it another name", S + "output=[{type: extxyz}, {type: extxyz, every: 2}]")
@@ -100,11 +100,11 @@ says("step 1: an atom moved by more than 1e150 Å on rank 0", S + "initial_tempe
 # Restarts with other samplings
 RDF, VACF = "{type: rdf, every: 1, r_max: 5, bins: %d}", "{type: vacf, every: 1, max_lag: %d, origins: 1}"
 table.interrupts("run.directory=sampled", S + "checkpoint={every: 1}", S + f"output=[{RDF % 10}]")
-says("rdf: the checkpoint has 10 bins but this deck asks for 20: resume with the deck that wrote it",
+says("rdf: the checkpoint has 10 bins but this deck has 20: resume with the deck that wrote it",
      command=["restart", "sampled", S + f"output=[{RDF % 20}]"])
 
 table.interrupts("run.directory=correlated", S + "checkpoint={every: 1}", S + f"output=[{VACF % 10}]")
-says(("' in 'correlated/simulate/restart.2.h5' was sampled with length 10 and origins every 10 samples, but this deck asks for 20 and 20: resume "
+says(("' in 'correlated/simulate/restart.2.h5' was sampled with length 10 and origins every 10 samples, but this deck has 20 and 20: resume "
       "with the deck that wrote it",), command=["restart", "correlated", S + f"output=[{VACF % 20}]"])
 
 # Labels
@@ -142,10 +142,10 @@ for name, text, message in (
     ("slab", "1\nLattice=\"4 0 0 8 0 0 0 0 9\" Properties=species:S:1:pos:R:3 pbc=\"T T F\"\nO 1 1 1\n", "slab.xyz:2: the periodic cell vectors are parallel or zero"),
     ("thin", "1\nLattice=\"4 0 0 0 4 0 0 0 0\" stress=\"1 1 1 0 0 0\" energy=1 pbc=\"T T F\"\nO 1 1 1\n",
      "thin.xyz:2: stress: the cell has no volume, by which a stress is a virial; give the virial"),
-    ("energies", "1\nenergy=\"1 2\"\nO 1 1 1\n", "energies.xyz:2: energy holds 2 numbers, not 1"),
+    ("energies", "1\nenergy=\"1 2\"\nO 1 1 1\n", "energies.xyz:2: energy holds 2 values, not 1"),
     ("plane", "1\nLattice=\"4 0 0 0 4 0 4 4 0\" Properties=species:S:1:pos:R:3\nO 1 1 1\n",
      "plane.xyz:2: the cell vectors (4 0 0), (0 4 0), (4 4 0) are flat or left-handed (volume 0): give three independent vectors in right-handed order"),
-    ("virial", f"1\n{HEAD} virial=\"1 2 3\"\nO 1 1 1 0 0 0\n", "virial.xyz:2: virial holds 3 numbers, not 9 or 6"),
+    ("virial", f"1\n{HEAD} virial=\"1 2 3\"\nO 1 1 1 0 0 0\n", "virial.xyz:2: virial holds 3 values, not 9 or 6"),
     ("row", f"1\n{HEAD}\nO 1 1 1\n", "row.xyz:3: expected 7 columns (species:S:1:pos:R:3:forces:R:3), found 4"),
 ):
     table.file(name + ".xyz", text)
@@ -188,14 +188,14 @@ for name, coord, message in (
 says("rcut_smth must be less than rcut", M + "rcut_smth=5", deck="train.yaml")
 says("fitting needs at least one layer", M + "fitting=[]", deck="train.yaml")
 says("neuron needs at least one layer", M + "neuron=[]", deck="train.yaml")
-says("with hybrid the keys of a descriptor (descriptor, rcut, neuron ...) stand within its entries", M + "hybrid=[{descriptor: se_e3, rcut: 4}]",
+says("with hybrid the keys of a descriptor (descriptor, rcut, neuron ...) belong in its entries", M + "hybrid=[{descriptor: se_e3, rcut: 4}]",
      deck="train.yaml")
 says("the widths of neuron must lie between 3 and 1000", M + "neuron=[2]", deck="train.yaml")
 says("the widths of fitting must be positive", M + "fitting=[0]", deck="train.yaml")
 says("axis_neuron is more than the last width of neuron", M + "axis_neuron=9", deck="train.yaml")
 says("interpolation must be 0 or lie between 1e-13 and 1e-3", M + "interpolation=0.1", deck="train.yaml")
-says("sel has 1 number(s), type_map 2 species", M + "sel=[4]", M + "type_map=[O, H]", deck="train.yaml")
-says("sel has 1 number(s), but the species are O, H", M + "sel=[4]", deck="train.yaml", command="run")
+says("sel has 1 value(s), type_map 2 species", M + "sel=[4]", M + "type_map=[O, H]", deck="train.yaml")
+says("sel has 1 value(s), but the species are O, H", M + "sel=[4]", deck="train.yaml", command="run")
 says("no atom of the training data has a neighbour within rcut = 4 Å; check the unit of the data's lengths, which are taken to be in Å",
      T + "dataset.files=[far.xyz]", deck="train.yaml", command="run")
 says("the closest pair of atoms of the training data is 0.1 Å apart; check the unit of the data's lengths, which are taken to be in Å",

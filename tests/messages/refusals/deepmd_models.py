@@ -90,7 +90,7 @@ changed("cannot be trained further: its embedding networks have resnet_dt", lamb
 POTENTIAL = "stages[0].simulate.potential."
 table.says("quantize found no hidden layer of at least 32 inputs and 16 outputs in the energy networks of train/train/model.dp; remove quantize (it is for "
            "larger networks)", POTENTIAL + "model=train/train/model.dp", POTENTIAL + "quantize={bits: 4}", command="run")
-table.says("quantize.products: tables multiply float32 numbers on processors; set precision: mixed (and run a build for processors), or take "
+table.says("quantize.products: tables multiply float32 values on CPUs; set precision: mixed (and run a build for CPUs), or take "
            "products: decoded", POTENTIAL + "model=train/train/model.dp", POTENTIAL + "quantize={bits: 4, products: tables}", command="run")
 table.says("quantize.calibrate has no frame; name folders of deepmd/npy data with configurations like those of the simulation",
            POTENTIAL + "model=train/train/model.dp", POTENTIAL + "quantize={calibrate: {systems: []}}", command="run")
@@ -105,8 +105,8 @@ with h5py.File(table.path("small.dp")) as file:
     TABLES = json.loads(file.attrs["json"])["model"]["descriptor"]["compress"]["@variables"]
 INFO, DATA = TABLES["compress_info"][0], TABLES["compress_data"][0]
 changed(D + ".compress: expected 2 tables, found 1", lambda m: m["descriptor"]["compress"]["@variables"]["compress_data"].pop())
-changed(D + ".compress.@variables.compress_data[0]: not a table with its five or more numbers", lambda m: None, arrays={INFO: [1.0, 2.0]})
-changed(D + ".compress.@variables.compress_data[0]: expected at least 20 x 24 numbers, found [1, 24]", lambda m: None,
+changed(D + ".compress.@variables.compress_data[0]: not a table with its five or more values", lambda m: None, arrays={INFO: [1.0, 2.0]})
+changed(D + ".compress.@variables.compress_data[0]: expected at least 20 x 24 values, found [1, 24]", lambda m: None,
         arrays={DATA: [[0.0] * 24], INFO: [0.0, 1.0, 2.0, 0.1, 0.1]})
 
 # Files of YAML

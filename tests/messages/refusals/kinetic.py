@@ -86,9 +86,9 @@ says("two species have the name 'electron'; give each its own", S + f"species=[{
 says("two species have the name 'electron'; give each its own", S + f"species=[{TWIN}, {TWIN.replace('electron', 'beam')}, {TWIN}]")
 says("species 'electron': a reflecting wall needs velocities that are symmetric about 0, not -3 to 6", WALLS,
      GAS + "velocity={lower: [-3], upper: [6], cells: [9]}")
-says("species 'electron': velocity dimension 1 meets a reflecting wall and cannot be cut among ranks; give 'ranks' with 1 there", WALLS,
+says("species 'electron': velocity dimension 1 meets a reflecting wall and cannot be partitioned among ranks; give 'ranks' with 1 there", WALLS,
      S + "ranks=[1, 2]", ranks=2)
-says("species 'electron': velocity dimension 1 cannot be cut among ranks with the dougherty operator; give 'ranks' with 1 there",
+says("species 'electron': velocity dimension 1 cannot be partitioned among ranks with the dougherty operator; give 'ranks' with 1 there",
      GAS + "collisions={operator: dougherty, frequency: 1}", S + "ranks=[1, 2]", ranks=2)
 says("species 'electron': the collision frequency is -1 at x = 1.5708; it cannot be negative", GAS + "collisions={frequency: -1}")
 says("species 'electron' has no 'collisions'; give their frequency, 0 for free streaming", S + "physics=boltzmann_bgk")
@@ -106,16 +106,16 @@ def gives_back(entry):
 says("species 'electron': there is no wall 'left'; the walls are lower_x, upper_x", *gives_back("wall: left"))
 says("species 'electron': the upper_x wall does not absorb, so it has nothing to give back; make it 'absorb' in 'upper_wall' of the domain",
      GAS + "walls=[{wall: upper_x}]")
-says("species 'electron': the upper_x wall is given twice; one entry says all", *BOX, GAS + "walls=[{wall: upper_x}, {wall: upper_x}]")
+says("species 'electron': the upper_x wall is given twice; one entry is enough", *BOX, GAS + "walls=[{wall: upper_x}, {wall: upper_x}]")
 says("species 'electron', upper_x wall: the reflected fraction is 1.5 and must be between 0 and 1", *gives_back("wall: upper_x, reflection: 1.5"))
 says("species 'electron', upper_x wall: there is no species 'ion'; the species are electron", *gives_back("wall: upper_x, yield: {ion: 1}"))
 says("species 'electron', upper_x wall: the yield per arriving 'electron' is -1; it cannot be negative", *gives_back("wall: upper_x, yield: {electron: -1}"))
 says("species 'electron', upper_x wall: the temperature of emitted particles is 0 and must be positive", *gives_back("wall: upper_x, temperature: 0"))
 says("species 'electron': a reflecting wall needs velocities that are symmetric about 0, not -3 to 6", GAS + "velocity={lower: [-3], upper: [6], cells: [9]}",
      *gives_back("wall: upper_x, reflection: 0.5"))
-says("species 'electron': velocity dimension 1 meets a reflecting wall and cannot be cut among ranks; give 'ranks' with 1 there",
+says("species 'electron': velocity dimension 1 meets a reflecting wall and cannot be partitioned among ranks; give 'ranks' with 1 there",
      *gives_back("wall: upper_x, reflection: 0.5"), S + "ranks=[1, 2]", ranks=2)
-says("species 'electron', upper_x wall: the emitted flux is -1 at time 0; it cannot be negative; mend the formula of 'flux', for example by max(0, ...)",
+says("species 'electron', upper_x wall: the emitted flux is -1 at time 0; it cannot be negative; fix the formula of 'flux', for example by max(0, ...)",
      *gives_back("wall: upper_x, flux: t - 1"), command="run", code=4)
 says("species 'electron': the upper_x wall floats and gives back 1.2 of its particles for each that arrives, so no potential lets the currents to it cancel; "
      "take 'reflection' and the 'yield' of its own below 1 together, or give the wall a potential",
@@ -124,7 +124,7 @@ says(("species 'electron': its source is -0.", " somewhere; it cannot be negativ
      GAS + "source={profile: -maxwellian(v)}", command="run")
 says("species 'electron': the rate of its source is -1 at time 0; it cannot be negative: particles leave by 'loss', in proportion to f",
      GAS + "source={profile: maxwellian(v), rate: t - 1}", command="run", code=4)
-says("species 'electron': the loss is -1 at x = 1.5708; it cannot be negative; mend the formula of 'loss', for example by max(0, ...)", GAS + "loss=-1")
+says("species 'electron': the loss is -1 at x = 1.5708; it cannot be negative; fix the formula of 'loss', for example by max(0, ...)", GAS + "loss=-1")
 says((" particles are left of ", "; its losses, sources and walls have emptied the domain; lower its 'loss', or add a 'source'"),
      GAS + "loss=20", S + "end_time=3", command="run", code=4)
 PAIR = "{kind: %s, species: [electron, %s], rate: %s%s}"
@@ -140,7 +140,7 @@ says("reactions: there is no species 'proton'; the species are electron, ion", *
 says("reactions: ionisation needs 'temperatures', one for each species of a new pair", *reacts(more=""))
 says("reactions: recombination makes no particles; remove 'temperatures'", *reacts(kind="recombination"))
 says("reactions: the temperature of new particles is -1 and must be positive", *reacts(more=", temperatures: [1, -1]"))
-says("reactions: the rate is -1 at x = 1.5708; it cannot be negative; mend the formula of 'rate', for example by max(0, ...)", *reacts(rate="-1"), command="run", code=4)
+says("reactions: the rate is -1 at x = 1.5708; it cannot be negative; fix the formula of 'rate', for example by max(0, ...)", *reacts(rate="-1"), command="run", code=4)
 
 # Fields
 says("a field has three components", S + "external={E: ['0', '0', '0', '0']}")
@@ -199,7 +199,7 @@ table.file("waves.h5", {"wavenumber": numbers, "temperature": pairs, "velocity":
 table.file("mean.h5", {"wavenumber": [[0.0]] * 40, "temperature": pairs, "velocity": pairs, "heat_flux": pairs})
 table.file("wide.h5", {"wavenumber": [[1.0, 2.0]] * 40, "temperature": pairs, "velocity": pairs, "heat_flux": pairs})
 says("a wavenumber of the training set is 0; the mean has no heat flux", T + "dataset.files=[mean.h5]", deck="train.yaml", command="run")
-says("sample 0: field 'wavenumber' has 2 numbers instead of 1; use the file that the output 'heat_flux' writes",
+says("sample 0: field 'wavenumber' has 2 values instead of 1; use the file that the output 'heat_flux' writes",
      T + "dataset.files=[wide.h5]", T + "hold_out=0", deck="train.yaml", command="run")
 says("layers: a width of 0 is none; widths are 1 or more", T + "network.layers=[0]", deck="train.yaml")
 table.begins("run.directory=mlp", T + "network={type: mlp, layers: [2], input: wavenumber, target: velocity}", deck="train.yaml")
@@ -218,7 +218,7 @@ says("start_from: species 'electron' was stored with 1 and 1 dimensions of confi
 
 # A calculation that breaks, and one that another deck began
 says("the distribution function is not finite any more at step 1, time 0: that of 'electron' in cell [0] (x = 1.5708) on rank 0; take more cells or a "
-     "smaller 'cfl', and look at what the deck lets grow", S + "external={E: [exp(1e5*(t + 0.01))]}", S + "end_time=1",
+     "smaller 'cfl', and check what the deck lets grow", S + "external={E: [exp(1e5*(t + 0.01))]}", S + "end_time=1",
      command="run", code=4)
 says("the moments are not finite any more at step 3, time 300; try a shorter 'timestep'", S + "timestep=100", S + "end_time=1e6",
      deck="fluid.yaml", command="run", code=4)
@@ -226,7 +226,7 @@ says("the moments are not finite any more at step 3, time 300; try a shorter 'ti
 HOLE = GAS + "f0=(0.001 + step(x - 2.5))*maxwellian(v)"
 # (The first step is a little shorter with more cells: -0.0947 with 8, -0.0940 with 32.)
 NEGATIVE = ("step 1, time 0: rank 0: collisions: species 'electron' has density -0.094", " and squared thermal speed ", " in cell [0] (x = 1.5708), and both must be "
-            "positive: its distribution function has become negative there, which its key positivity: true mends")
+            "positive: its distribution function has become negative there, which its key positivity: true prevents")
 for operator in ("bgk", "dougherty"):
     for cells in (8, 32):
         keys = [GAS + f"collisions={{operator: {operator}, frequency: 1}}", HOLE, GAS + f"velocity.cells=[{cells}]"]
@@ -235,13 +235,13 @@ for operator in ("bgk", "dougherty"):
 SECOND = "{name: ion, charge: 0, mass: 4, velocity: {lower: [-6], upper: [6], cells: [16]}, f0: (0.001 + step(x - 2.5))*maxwellian(v)}"
 FIRST_SPECIES = "{name: electron, charge: -1, velocity: {lower: [-6], upper: [6], cells: [8]}, f0: maxwellian(v)}"
 says(("collisions: species 'ion' has density -0.0947", " in cell [0] (x = 1.5708), and both must be positive: its distribution function has become negative "
-      "there, which its key positivity: true mends"), S + f"species=[{FIRST_SPECIES}, {SECOND}]",
+      "there, which its key positivity: true prevents"), S + f"species=[{FIRST_SPECIES}, {SECOND}]",
      S + "collisions=[{species: [electron, ion], frequency: 1}]", command="run", code=4)
 says(("step 1, time 0: rank 0: collisions: operator 'dougherty' needs ", " sub-steps in a step, by its frequency in cell [0] (x = 1.5708); give scheme: "
       "implicit, which takes one step at any frequency, or lower 'frequency'"),
      GAS + "collisions={operator: dougherty, frequency: 1e6, scheme: explicit}", command="run", code=4)
 says(("step 1, time 0: rank 0: collisions: species 'electron': the collision frequency is -1 at x = 1.5708, where n = ", ", T = ",
-      "; mend the formula of 'frequency', for example by max(0, ...)"),
+      "; fix the formula of 'frequency', for example by max(0, ...)"),
      GAS + "collisions={operator: dougherty, frequency: 0*n*T - 1}", command="run", code=4)
 table.interrupts("run.directory=stored", S + "checkpoint={every: 1}")
 says("species 'electron' was stored on [4, 8] cells with basis 1x1v_p2, this deck has [8, 8] with 1x1v_p2; resume with the deck that "

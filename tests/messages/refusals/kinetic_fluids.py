@@ -46,6 +46,6 @@ says("fluid species 'ion': the pressure is not positive everywhere: see cell [0]
 says("fluid species 'ion': the pressure is not positive everywhere: see cell [0] (x = 0.166667)", ION + "pressure=''",
      ION + "pressure_tensor=[1, 2, 0, 1, 0, 1]", command="run")
 says(("density or pressure of a fluid is not positive any more at step ", ": that of 'ion' in cell [", "; take more cells, a smaller 'cfl' or 'limiter: "
-      "minmod', and look at what the deck lets grow"), S + "species[0].charge=0", S + "external={E: [1e160]}", command="run", code=4)
+      "minmod', and check what the deck lets grow"), S + "species[0].charge=0", S + "external={E: [1e160]}", command="run", code=4)
 
 table.run()

@@ -30,8 +30,8 @@ def elsi(numbers, starts=(1, 2), rows=(1, 2)):
 whole = elsi((0, 2, 2, 2))
 refused("cut.elsi", whole[:150], f"cut.elsi: 150 bytes, but a matrix of ELSI with this head has {len(whole)}; the file is truncated")
 refused("short.elsi", whole[:16], "short.elsi: 16 bytes, but a matrix of ELSI with this head has 128; the file is truncated")
-refused("kind.elsi", elsi((2, 2, 2, 2)), "kind.elsi: the head of ELSI says data of kind 2; expected 0 (real) or 1 (complex)")
-refused("rows.elsi", elsi((0, 0, 2, 2)), "rows.elsi: the head of ELSI says 0 rows and 2 elements; was the file changed?")
+refused("kind.elsi", elsi((2, 2, 2, 2)), "kind.elsi: the header of ELSI specifies data of kind 2; expected 0 (real) or 1 (complex)")
+refused("rows.elsi", elsi((0, 0, 2, 2)), "rows.elsi: the header of ELSI specifies 0 rows and 2 elements; was the file changed?")
 refused("start.elsi", elsi((0, 2, 2, 2), starts=(1, 9)),
         "start.elsi: column 2 begins at element 9, which does not follow the one before; was the file changed?")
 refused("row.elsi", elsi((0, 2, 2, 2), rows=(3, 2)), "row.elsi: row 3 in column 1 of a matrix of 2 rows")
@@ -65,19 +65,19 @@ says("anti.dbcsr:2: the matrix is antisymmetric (DBCSR's flag A or K); the subma
 # SciPy in HDF5
 CSR = {"data": [1.0, 1.0], "indices": [0, 1], "indptr": [0, 1, 2]}
 refused("no.h5", {"data": [1.0]}, "no.h5 has no data set 'indices'; a CSR matrix of SciPy has data, indices and indptr, in the file or in a group that the "
-        "name tells (file.h5:/group)")
+        "name specifies (file.h5:/group)")
 refused("lengths.h5", {**CSR, "indices": [0]}, "lengths.h5: indptr has 3 entries, indices 1, data 2; they are no CSR matrix")
-refused("shape.h5", {**CSR, "shape": [2, 3]}, "shape.h5: shape has 2 numbers that begin with 2, but indptr has 2 rows; the matrix must be square")
+refused("shape.h5", {**CSR, "shape": [2, 3]}, "shape.h5: shape has 2 values that begin with 2, but indptr has 2 rows; the matrix must be square")
 refused("end.h5", {**CSR, "indptr": [0, 1, 1]}, "end.h5: indptr goes from 0 to 1, but there are 2 elements; was the file truncated?")
 refused("falls.h5", {"data": [1.0] * 3, "indices": [0, 1, 2], "indptr": [0, 2, 1, 3]},
-        "falls.h5: indptr goes from 2 to 1 in row 1; it must never fall, nor leave the data")
+        "falls.h5: indptr goes from 2 to 1 in row 1; it must not decrease, nor exceed the data")
 refused("columns.h5", {**CSR, "indices": [0, 7]}, "columns.h5: row 1 has column 7, expected 0 to 1")
 table.file("real.mtx", "%%MatrixMarket matrix coordinate real symmetric\n2 2 2\n1 1 1.0\n2 2 1.0\n")
 says("real.mtx is no HDF5 file and has no group '/K'; leave ':/K' out", KEY + "{hamiltonian: 'real.mtx:/K', molecule: [1]}")
 
 # Complex matrices
 COMPLEX = "%%MatrixMarket matrix coordinate complex general\n2 2 4\n1 1 1 0\n2 2 1 0\n1 2 0.1 0.2\n2 1 0.1 "
-refused("broken.mtx", COMPLEX + "0.2\n", "broken.mtx: not Hermitian: an imaginary part of 0.2 at row 1, column 2, but 0.2 in the mirrored place, where it must "
+refused("broken.mtx", COMPLEX + "0.2\n", "broken.mtx: not Hermitian: an imaginary part of 0.2 at row 1, column 2, but 0.2 at the mirrored position, where it must "
         "be the negative")
 refused("down.mtx", COMPLEX + "-0.2\n", "hamiltonian_down is for real matrices; give complex ones of two spins one after the other, in two stages",
         "hamiltonian_down: down.mtx, molecule: [1]")

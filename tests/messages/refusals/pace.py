@@ -84,7 +84,7 @@ says("m15.yace:6: `mu0` of a function is 1, expected an integer from 0 to 0", fu
 says("m16.yace:6: `num_ms_combs` of a function of rank 1 must be 1", function(0, "num_ms_combs", 2))
 says("m17.yace:6: `ctildes` has 1 values, expected 3: one for each of 3 products and 1 densities", function(1, "ctildes", [1.0]))
 says("m18.yace: this is a potential before its conversion; write the other form with pacemaker's `pace_yaml2yace m18.yace`", text="global: {}\nspecies: []\n")
-says("m19.yace:2: aliases of YAML have no place in a potential", text="elements: &a [Cu]\nE0: *a\n")
+says("m19.yace:2: aliases of YAML are not supported in a potential", text="elements: &a [Cu]\nE0: *a\n")
 says("m20.yace:1: lists and maps are nested too deeply", text="elements: " + "[" * 40 + "]" * 40 + "\n")
 
 
@@ -97,5 +97,5 @@ def of_another(m):
     m["functions"][0] = [{**f, "mu0": 1} for f in m["functions"][0]]
 
 
-says("`mu0` of a function is 1, but it stands among those of 0", of_another)
+says("`mu0` of a function is 1, but it is listed among those of 0", of_another)
 table.run()

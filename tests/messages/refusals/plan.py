@@ -62,7 +62,7 @@ says("how long a step computes is not known of this deck (16384 atoms, sum withi
      S + "potential={type: sum, terms: [{type: lennard_jones, epsilon: 0.010323, sigma: 3.405, cutoff: 8.5}]}")
 says("structure.keep: a part of 16384000000 atoms is not counted to plan; leave 'keep' out, and give a lattice with as many cells as the part has",
      S + "structure.lattice.cells=[1600, 1600, 1600]", S + "structure.keep={sphere: {center: [0.5, 0.5, 0.5], radius: 30, fractional: true}}")
-says("100000 ranks: the cell is 91.5 Å wide along c, which 100000 ranks divide: a divided direction must be at least 100.0 Å wide (twice the cut-off plus "
+says("100000 ranks: the cell is 91.5 Å wide along c for 100000 ranks: a partitioned direction must be at least 100.0 Å wide (twice the cut-off plus "
      "skin of 50.0 Å); use 1 rank along c or a larger cell", S + "potential.cutoff=49", ranks="100000")
 says("64 ranks: 64 ranks cannot share 32 rows of cells: every rank needs two; run on at most 16 ranks or take more cells along z", deck="rolls.yaml",
      ranks="64")

@@ -59,7 +59,7 @@ PURIFICATION = S + "method=purification"
 says("polynomial and threshold go with method: purification; add it, or leave them out", S + "polynomial=trs4")
 says("purification is for zero temperature; leave 'temperature' out, or write method: submatrix", PURIFICATION, S + "temperature=300")
 says("purification finds mu by the number of electrons; leave 'mu' out, or write method: submatrix", PURIFICATION, S + "mu=0.1")
-says("purification multiplies the whole matrix; leave form, groups, prediction, krylov_tolerance and the solvers newton_schulz and pade out, "
+says("purification multiplies the full matrix; leave form, groups, prediction, krylov_tolerance and the solvers newton_schulz and pade out, "
      "or write method: submatrix", PURIFICATION, S + "solver=pade")
 says("electrons is 3: purification fills states with two electrons each; give an even number, or write method: submatrix with a temperature",
      PURIFICATION, S + "electrons=3")
@@ -69,7 +69,7 @@ says("ring makes its own matrices; leave the other keys of matrices out", M + "r
 says("ring.atoms is 42; the gap lies at the edge of the zone: give a multiple of four", M + "file=\"\"", M + "ring={atoms: 42}")
 says("ring.gap is 2 hartree, too wide for bands of hopping 0.3 hartree; give a smaller gap or a larger hopping", M + "file=\"\"", M + "ring={gap: 2}")
 says("ring.atoms is 40, but couplings of range 1 reach 27 atoms to either side; give more atoms or a smaller range", M + "file=\"\"", M + "ring={atoms: 40}")
-says("neither mu nor electrons is given, and the matrix file does not know the number of electrons; add one of the two",
+says("neither mu nor electrons is given, and the matrix file does not contain the number of electrons; add one of the two",
      M + "file=neutral.h5")
 says("give either file (HDF5) or hamiltonian (and overlap), or tight_binding or ring", M + "hamiltonian=h.mtx")
 says("hamiltonian needs molecule, the functions of each atom of one molecule, for example [4, 1, 1], or atom_sizes, a file with those of every atom",
@@ -90,11 +90,11 @@ says("groups.size is for by: space and by: graph; add one of them, or leave 'siz
 says("groups by space need the positions of the atoms (coordinates_angstrom and cell_angstrom in the HDF5 file), and there are none; choose by: graph, "
      "which needs the matrices only", S + "groups={by: space}", command="run")
 table.file("places.h5", {**cell(), "coordinates_angstrom": [0.0, 0.0, 0.0], "cell_angstrom": [9.0, 0, 0, 0, 9.0, 0, 0, 0, 9.0]})
-says("places.h5: coordinates_angstrom has 3 numbers and cell_angstrom 9; 2 atoms need 6 and 9", M + "file=places.h5")
+says("places.h5: coordinates_angstrom has 3 values and cell_angstrom 9; 2 atoms need 6 and 9", M + "file=places.h5")
 
 # Spin
 says("hamiltonian_down goes with hamiltonian; in an HDF5 file the groups K_down hold spin down", M + "hamiltonian_down=h.mtx")
-says("mu says how many electrons each spin has; leave 'magnetisation' out", S + "mu=0.1", S + "magnetisation=1")
+says("mu determines the electrons of each spin; leave 'magnetisation' out", S + "mu=0.1", S + "magnetisation=1")
 says("magnetisation is for two spin channels: a file with K_down, or hamiltonian_down; leave it out, or add one of them", S + "magnetisation=1")
 table.file("spin.h5", {**cell(), **{"K_down/" + name: value for name, value in (("data", K["data"]), ("indices", [0, 1, 0, 1]), ("indptr", K["indptr"]))}})
 says("magnetisation is 3, but there are 2 electrons; it is the number of electrons of spin up less that of spin down", M + "file=spin.h5",
@@ -105,7 +105,7 @@ says("magnetisation is 2 with 3 electrons: 2.5 of one spin, but 2 functions hold
      S + "electrons=3", S + "magnetisation=2", command="run")
 
 # Electrons
-says("electrons is 2.5: without temperature it must be a whole number; mend it, or add a temperature (temperature: 1000 K)", S + "electrons=2.5", command="run")
+says("electrons is 2.5: without temperature it must be a whole number; correct it, or add a temperature (temperature: 1000 K)", S + "electrons=2.5", command="run")
 says("electrons is 5, but 2 functions hold at most 4; give the number of electrons of these matrices, without those of the cores", S + "electrons=5", command="run")
 
 # Files
@@ -113,7 +113,7 @@ says("columns.h5: /K has column 2, expected 0 to 1", M + "file=columns.h5")
 HEAD = "%%MatrixMarket matrix coordinate real symmetric\n"
 for name, text, message in (
     ("array.mtx", "%%MatrixMarket matrix array real general\n1 1\n1\n",  # read: what is missing is another key
-     "stages[0].density_matrix: neither mu nor electrons is given, and the matrix file does not know the number of electrons; add one of the two"),
+     "stages[0].density_matrix: neither mu nor electrons is given, and the matrix file does not contain the number of electrons; add one of the two"),
     ("sizes.mtx", HEAD + "2 2\n", "sizes.mtx:2: expected the numbers of rows, columns and elements"),
     ("oblong.mtx", HEAD + "2 3 1\n1 1 1.0\n", "oblong.mtx:2: 2 rows and 3 columns; the matrix must be square"),
     ("outside.mtx", HEAD + "2 2 2\n1 1 1.0\n3 3 1.0\n", "outside.mtx:4: row 3, column 3 of a matrix of 2 rows"),
@@ -130,7 +130,7 @@ table.file("two.xyz", '2\nLattice="9 0 0 0 9 0 0 0 9" Properties=species:S:1:pos
 P = "stages[0].simulate."
 says("tight_binding is for one element, C or Si; the structure has 2 species", P + "structure={file: two.xyz}",
      deck="silicon.yaml", command="run")
-says("eps and reach are two ways to choose submatrices; leave one of them out", P + "potential.eps=1e-5", P + "potential.reach=8 angstrom",
+says("eps and localisation_radius are two ways to choose submatrices; leave one of them out", P + "potential.eps=1e-5", P + "potential.reach=8 angstrom",
      deck="silicon.yaml")
 says("one dense problem of 18432 functions is too large; give a reach (for example 8 angstrom), so that submatrices are taken",
      P + "structure.lattice.cells=[8, 8, 9]", deck="silicon.yaml", command="run")
@@ -176,7 +176,7 @@ says("the crystal's cell is 3.56 Å between two of its faces; tight_binding need
 table.begins("run.directory=trained", deck="levels.yaml")
 PREDICTION = S + "prediction={model: trained/train/model.h5}"
 says("mu is given, so there is nothing to predict; leave out mu or prediction", PREDICTION, S + "mu=0.1", **carbon)
-says("prediction looks at single block columns of an orthogonal Hamiltonian; leave form and groups out", PREDICTION, S + "groups={by: graph}")
+says("prediction evaluates single block columns of an orthogonal Hamiltonian; leave form and groups out", PREDICTION, S + "groups={by: graph}")
 says("prediction is for matrices without spin; leave it out, or leave out K_down and hamiltonian_down", PREDICTION, M + "file=spin.h5")
 says("prediction: 'trained/train/model.h5' was trained on blocks of 4 functions, these have 1", PREDICTION, command="run")
 table.begins("run.directory=unheld", "stages[1].train.validation=", deck="levels.yaml")
@@ -243,7 +243,7 @@ short = {"/": (None, {"window": [-1.0, 1.0], "functions": numpy.int32(4)}), "col
 table.file("short.h5", short)
 says("short.h5: 2 block columns, but 1 band energies and 2 moments; was the file truncated?", F + "[short.h5]", deck="data.yaml", command="run")
 table.file("flat_moments.h5", {**short, "moments": [0.1, 0.2]})
-says("flat_moments.h5: a window of 2 numbers and moments along 1 dimensions, expected 2 and 2; was the file changed?", F + "[flat_moments.h5]", deck="data.yaml", command="run")
+says("flat_moments.h5: a window of 2 values and moments along 1 dimensions, expected 2 and 2; was the file changed?", F + "[flat_moments.h5]", deck="data.yaml", command="run")
 table.file("negative.h5", {**short, "columns": numpy.array([-2, 3], "i4"), "homo": [-0.1, -0.1], "lumo": [0.1, 0.1]})
 says("negative.h5: a Hamiltonian of -2 block columns; was the file changed?", F + "[negative.h5]", deck="data.yaml", command="run")
 

@@ -107,11 +107,11 @@ TEST_CASE("what cannot be observed is refused") {
   keys.fields = {"b"};
   keys.positions = {{0.5, 1.5}};
   CHECK(message(keys, space) ==
-        "the position [0.5, 1.5] lies outside of the model, x = 0 to 2 and z = 0 to 1: give "
+        "the position [0.5, 1.5] is outside of the model, x = 0 to 2 and z = 0 to 1: give "
         "positions inside");
   keys.positions.clear();
   keys.between_x = {{0.26, 0.27}};
-  CHECK(message(keys, space) == "no place of the model is observed: widen 'between_x' and 'between_z'");
+  CHECK(message(keys, space) == "no position of the model is observed: widen 'between_x' and 'between_z'");
   keys.between_x.reset();
   keys.error.reset();
   keys.relative_error = 0.05;

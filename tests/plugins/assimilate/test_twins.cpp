@@ -28,7 +28,7 @@ TEST_CASE("decks of twin experiments that cannot work") {
             .find("6 members begin as samples of the climatology, which has 5: raise 'climatology.samples'") !=
         std::string::npos);
   CHECK(message(deck("data: fields.h5, ", "type: etkf"))
-            .find("lorenz96 reads no fields from 'fields.h5': leave 'data' out, and the deck makes a truth") !=
+            .find("lorenz96 reads no fields from 'fields.h5': leave 'data' out to generate the truth") !=
         std::string::npos);
   const std::string calm =
       "{model: {type: lorenz96, forcing: 0}, spin_up: 400, climatology: {samples: 30, interval: 50}, "

@@ -212,7 +212,7 @@ TEST_CASE("what is no target varies unseen") {
   }
   CHECK_THROWS_WITH(make_boxes(comm, one, false, keys("[n_s]")),
                     "targets: 'n_s' does not vary; name some of h, omega_m, sigma_8");
-  CHECK_THROWS_WITH(make_boxes(comm, one, false, keys("[h, h]")), "targets: 'h' stands there twice");
+  CHECK_THROWS_WITH(make_boxes(comm, one, false, keys("[h, h]")), "targets: 'h' is listed twice");
 }
 
 TEST_CASE("boxes of another file are judged by the names and intervals of the one that is trained on") {

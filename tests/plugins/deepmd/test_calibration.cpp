@@ -100,7 +100,7 @@ TEST_CASE("the curve covers at every deviation what a factor covers on average o
   CHECK(few(2.0) == Approx(2.0 * few(1.0)));
   CHECK(gaussian_bound(std::sqrt(3.0), 0.9) == Approx(2.50028).epsilon(1e-4));  // root of the 90 % point of chi square
   CHECK_THROWS_WITH(calibrated(std::span(seen).first(8), 0.9, 5),
-                    "8 held-out frame(s) say nothing about a level of 0.9, which takes 9 at least; give more systems, "
+                    "8 held-out frame(s) are too few for a level of 0.9, which takes 9 at least; give more systems, "
                     "or a lower level");
   auto alike = frames_of(1, 20, 5);
   for (auto& f : alike) f.deviation.assign(f.deviation.size(), 0.0);
@@ -318,7 +318,7 @@ TEST_CASE("a calibration that does not fit its committee is refused") {
   std::swap(water.paths[0], water.paths[1]);
   CHECK_THROWS_WITH(made(water.potential()),
                     Catch::Contains("was made with another model than '") &&
-                        Catch::Contains("' as number 1 of the committee; run the stage 'calibrate' with the same "
+                        Catch::Contains("' as model 1 of the committee; run the stage 'calibrate' with the same "
                                         "models in the same order"));
   water.write("deviation: [1.0, 0.5]\nbound: [2.0, 3.0]\n");
   CHECK_THROWS_WITH(made(water.potential()),

@@ -123,14 +123,14 @@ TEST_CASE("the energy bias moves to data of another reference, by species; speci
   if (!d.comm.root()) return;
   const std::string text = d.text(),
                     start = "deep_potential: starts from " + d.scratch.file("start.dp") +
-                            ", whose shape and statistics are kept\n"
+                            ", with its shape and statistics\n"
                             "deep_potential: its energy bias is changed to that of 5 frames of the training data; "
                             "error of their energies 19.27 -> ",
                     end =
                         " eV/atom (change_bias: false keeps the bias)\n"
                         "deep_potential: O: energy bias -1.25 -> 98.75 eV\n"
                         "deep_potential: H: energy bias -3 -> -33 eV\n"
-                        "deep_potential: C: energy bias 0.5 eV, kept: the data have no C\n";
+                        "deep_potential: C: energy bias 0.5 eV, not changed: the data have no C\n";
   INFO(text);
   REQUIRE(text.size() > start.size() + end.size());
   CHECK(text.substr(0, start.size()) == start);  // then a number that is zero but for rounding
@@ -170,10 +170,11 @@ TEST_CASE("change_bias: false keeps the energy bias, and data without energies c
   CHECK(without.shape().fitting_bias == d.teacher.fitting_bias);
   if (!d.comm.root()) return;
   const std::string starts =
-      "deep_potential: starts from " + d.scratch.file("start.dp") + ", whose shape and statistics are kept\n";
-  CHECK(d.text() == starts + "deep_potential: its energy bias is kept, too (change_bias: false)\nwarning: " + file +
+      "deep_potential: starts from " + d.scratch.file("start.dp") + ", with its shape and statistics\n";
+  CHECK(d.text() == starts + "deep_potential: its energy bias is not changed (change_bias: false)\nwarning: " + file +
                         ": no frame has an energy, 'energy' by the key 'energy' of the data set, so none is learnt\n" +
-                        starts + "deep_potential: its energy bias is kept, too: the training data hold no energies\n");
+                        starts +
+                        "deep_potential: its energy bias is not changed: the training data hold no energies\n");
 }
 
 TEST_CASE("labels shifted by 100 eV/atom: the stage train goes on with the errors of the old labels") {

@@ -229,9 +229,9 @@ TEST_CASE("an input that means another model is refused") {
        "model.descriptor.type: 'se_atten_v2' is not known here; these are: se_e2_a, se_a, se_e2_r, se_r, se_e3, se_at, "
        "se_a_3be, se_t, se_atten, dpa1");
   says("\"seed\": 1}", "\"exclude_types\": [[0, 1]]}",
-       "model.descriptor.exclude_types: [[0,1]] makes a model that is not known here; leave the key out");
+       "model.descriptor.exclude_types: [[0,1]] specifies a model that is not supported; leave the key out");
   says("\"data_stat_nbatch\": 20", "\"use_srtab\": \"zbl.txt\"",
-       "model.use_srtab: \"zbl.txt\" makes a model that is not known here; leave the key out");
+       "model.use_srtab: \"zbl.txt\" specifies a model that is not supported; leave the key out");
   says("\"se_e2_a\"", "\"se_atten\", \"set_davg_zero\": false",
        "model.descriptor.set_davg_zero: 'false' is not known here; these are: true");
   says("\"se_e2_a\"", "\"se_atten\", \"attn_mask\": true",

@@ -107,7 +107,7 @@ TEST_CASE("an unsupported or inconsistent model names the key") {
   CHECK(changed([](Json& root) { root["model"]["descriptor"]["rcut"] = "six"; }) ==
         "m.dp: model.descriptor.rcut: expected a number, found \"six\"");
   CHECK(changed([](Json& root) { root["model"]["descriptor"]["sel"] = {46}; }) ==
-        "m.dp: model.descriptor.sel: expected one number per type (2), found 1");
+        "m.dp: model.descriptor.sel: expected one value per type (2), found 1");
   CHECK(changed([](Json& root) { root["model"]["descriptor"]["axis_neuron"] = 64; }) ==
         "m.dp: model.descriptor.axis_neuron: expected 1..32 (the embedding's width), found 64");
   CHECK(changed([](Json& root) {
@@ -264,7 +264,7 @@ TEST_CASE("an inconsistent se_atten names the key, and what it may be elsewhere 
   ModelTree tree = random_model(small_species()).to_tree();
   tree.root["model"]["fitting"]["atom_ener"] = {1.0, nullptr};
   CHECK(message([&] { DeepPotentialModel::from_tree(tree, "m.dp"); }) ==
-        "m.dp: model.fitting.atom_ener: is not supported where type embeddings stand behind the descriptor "
+        "m.dp: model.fitting.atom_ener: is not supported where type embeddings follow the descriptor "
         "(concat_output_tebd)");
   tree = random_model(small_species()).to_tree();
   tree.root["model"]["type_map"].push_back("C");

@@ -133,7 +133,7 @@ TEST_CASE("a hybrid's file carries the tables of its pairs, and those of angles 
   CHECK_THROWS_WITH(compress_model(options), Catch::Contains("tables of se_atten are not written to files; give "
                                                              "compress: 1e-07 to the potential"));
   const std::string species = show_model(options.model);
-  CHECK(species.find("type embedding  1 network(s) 2-5, linear, 10 parameters, also behind the descriptor\n") !=
+  CHECK(species.find("type embedding  1 network(s) 2-5, linear, 10 parameters, also after the descriptor\n") !=
         std::string::npos);
   CHECK(species.find("sel             138 (") != std::string::npos);
 }
@@ -200,7 +200,7 @@ TEST_CASE("molecules and slabs are evaluated from files as labelled frames are")
   }
   options.frame = 1;
   CHECK(message([&] { evaluate_files(options, comm); }) ==
-        scratch.file("s.xyz") + ": has 1 frame(s), counted from 0; frame 1 was asked for");
+        scratch.file("s.xyz") + ": has 1 frame(s), counted from 0; frame 1 was requested");
 }
 
 TEST_CASE("parameters of the data that a model does not take are passed over, and said") {
@@ -275,7 +275,7 @@ TEST_CASE("data that cannot be read name their file") {
         }) == "species 'Cu' of " + root + " is not known to the model m.dp; it knows: O, H");
   write_npy(root + "/set.000/force.npy", "{'descr': '<f8', 'fortran_order': False, 'shape': (1, 3), }\n", {0, 0, 0});
   CHECK(message([&] { DataSystem::load(root); }) ==
-        root + "/set.000/force.npy: expected 1 row(s) of 6 number(s), found shape 1 x 3");
+        root + "/set.000/force.npy: expected 1 row(s) of 6 value(s), found shape 1 x 3");
   const std::string file = scratch.file("a.npy");
   write_npy(file, good, {0, 0, 0});
   CHECK(message([&] { io::read_npy(file); }) == file + ": the file ends early: its header promises 6 numbers");

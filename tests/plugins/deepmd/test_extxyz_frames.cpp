@@ -65,11 +65,10 @@ TEST_CASE("names of labels that are not the deck's are said, and where frames di
   CHECK(both.remarks == std::vector<std::string>{"a.xyz: columns not read: REF_forces"});
   CHECK(both.all[0].unread == std::vector<std::string>{"REF_energy", "column REF_forces"});
   CHECK(label_doubts("a.xyz", both.all) ==
-        std::vector<std::string>{
-            "a.xyz: energy and REF_energy differ in 1 of 1 frames, and energy is read; where REF_energy is meant, say "
-            "energy: REF_energy",
-            "a.xyz: forces and REF_forces differ in 1 of 1 frames, and forces is read; where REF_forces is meant, say "
-            "force: REF_forces"});
+        std::vector<std::string>{"a.xyz: energy and REF_energy differ in 1 of 1 frames, and energy is read; where "
+                                 "REF_energy is meant, write energy: REF_energy",
+                                 "a.xyz: forces and REF_forces differ in 1 of 1 frames, and forces is read; where "
+                                 "REF_forces is meant, write force: REF_forces"});
   CHECK(label_doubts("a.xyz", other.all).empty());
   // A program that copies its labels, and a model's own answers, leave no doubt.
   const Frames alike("1\n" + cell + columns +

@@ -138,7 +138,7 @@ TEST_CASE("frame and atomic parameters are normalised, stored and needed") {
   frames[1].fparam.clear();
   data.list[1] = make_sample(1, {"O", "H"}, c[0].types, frames[1]);
   CHECK_THROWS_WITH(DeepPotentialNetwork(params, context).fit_statistics(data, context),
-                    Catch::Contains("the energy network takes 2 number(s) of fparam for this frame, sample 1 has 0"));
+                    Catch::Contains("the energy network takes 2 value(s) of fparam for this frame, sample 1 has 0"));
 }
 
 TEST_CASE("a hybrid moves atoms on ranks as on one") {

@@ -249,8 +249,8 @@ TEST_CASE("a stage does not go on with samples of another committee under the sa
   member(world, changed, 7);
   CHECK_THROWS_WITH(Label(p, world.context).run(world.context),
                     "label: '" + changed + "' has changed since '" + world.context.run_directory +
-                        "/samples.journal' was begun, whose finished pieces rest on what it held; bring it back, or "
-                        "remove the journal to make all pieces anew");
+                        "/samples.journal' was begun, whose finished pieces depend on its old content; restore it, or "
+                        "remove the journal to compute all pieces again");
   keep(before, changed);
   CHECK(Label(p, world.context).run(world.context) == Task::Outcome::done);
 }

@@ -189,8 +189,8 @@ TEST_CASE("a model to start from keeps its sel, and where that is too little it 
   save_model_tree(m.to_tree(), params.init);
   const std::string text = fmt::format(
       "the model's sel [3, 4] is less than the most neighbours of an atom of the training data, [{}, {}] (O H): "
-      "DeePMD-kit drops the farthest of them and finds other energies than Cambium; for one meaning in both train "
-      "anew, without init and sel",
+      "DeePMD-kit drops the farthest of them and computes other energies than Cambium; for the same energies in both "
+      "train again, without init and sel",
       most[0], most[1]);
   const DeepPotentialModel next = exported(world, params);
   CHECK(next.sel == std::vector<int>{3, 4});
@@ -198,5 +198,5 @@ TEST_CASE("a model to start from keeps its sel, and where that is too little it 
   CHECK(world.said().find(text) != std::string::npos);
   CHECK(world.log.warnings().back().count == 2);  // at the start and at export
   params.sel_short = SelShort::refuse;
-  CHECK(message_of(world, params) == params.init + ": " + text + " (sel_short: raise goes on)");
+  CHECK(message_of(world, params) == params.init + ": " + text + " (sel_short: raise continues)");
 }

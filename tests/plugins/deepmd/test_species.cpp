@@ -147,7 +147,7 @@ TEST_CASE("what se_atten cannot be is said by its keys") {
         std::string::npos);
   if constexpr (!device_is_host)
     CHECK_THROWS_WITH(make_engine(random_model(spec), {}),
-                      Catch::Contains("se_atten with attention layers (attn_layer: 2) runs on processors, and this "
+                      Catch::Contains("se_atten with attention layers (attn_layer: 2) runs on CPUs, and this "
                                       "build is for a GPU"));
 }
 

@@ -244,7 +244,7 @@ TEST_CASE("bad training data are named") {
     network.fit_statistics(data, world.context);
   };
   REQUIRE(message(open) ==
-          folder + "/set.000/force.npy: frame 1, number 4 of 72 is nan; remove the frame, or compute it again");
+          folder + "/set.000/force.npy: frame 1, value 4 of 72 is nan; remove the frame, or compute it again");
   force.values[72 + 4] = good;
   write("force.npy", force);
   io::NpyArray coord = io::read_npy(folder + "/set.000/coord.npy"), box = io::read_npy(folder + "/set.000/box.npy");
@@ -346,5 +346,5 @@ TEST_CASE("data sets as only other plugins could make them are refused") {
   sample.fields["energy"] = io::tensor_of(single.data(), {1});
   REQUIRE(message([&] {
             deepmd::frame_of(sample, {"O", "H"}, 5.0);
-          }) == "field 'energy' of sample 1: expected float64 numbers in row-major order");
+          }) == "field 'energy' of sample 1: expected float64 values in row-major order");
 }

@@ -274,7 +274,7 @@ TEST_CASE("a fluid from a checkpoint goes on as it was") {
   coarser.fluid_species[0].subcells = 2;
   KineticRun<VlasovMaxwell> other(coarser);
   CHECK_THROWS_WITH(other.physics->restore(other.state, other.context, io::File::open(path), true),
-                    fmt::format("'{}': fluid species 'cold' has 180 numbers, expected 120; the file is damaged or was "
+                    fmt::format("'{}': fluid species 'cold' has 180 values, expected 120; the file is damaged or was "
                                 "changed, resume from another one",
                                 path));
 }

@@ -118,7 +118,7 @@ TEST_CASE("noise, recurrence and saturation are told") {
             "growth rate: the window may hold noise, a transient, saturation or a recurrence instead "
             "of one wave: ") == 0);
   CHECK(recurrence.doubts().find(
-            "; choose 'start_time' and 'end_time' about the part that is one, and look at the energy in "
+            "; choose 'start_time' and 'end_time' about the part that is one, and inspect the energy in "
             "thermo.csv") != std::string::npos);
 
   const Made saturated([](double t) { return 1e-3 / (1e-3 + std::exp(-0.5 * t)); }, 40.0, 0.1, all_samples);

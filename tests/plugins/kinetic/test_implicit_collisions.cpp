@@ -273,7 +273,7 @@ TEST_CASE("a frequency of density and temperature") {
   p.species[0].collisions->frequency = "T - 10";
   CHECK_THROWS_WITH(collided(p, 0.5, 1),
                     Catch::Matchers::Contains("collisions: species 'gas': the collision frequency is -8.56") &&
-                        Catch::Matchers::Contains("; mend the formula of 'frequency', for example by max(0, ...)"));
+                        Catch::Matchers::Contains("; fix the formula of 'frequency', for example by max(0, ...)"));
 }
 
 TEST_CASE("velocities that a heated gas would need beyond their ends are told") {

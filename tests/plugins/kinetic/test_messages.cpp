@@ -45,12 +45,12 @@ TEST_CASE("v = 0 inside a cell") {
 
 TEST_CASE("velocity space too small") {
   CHECK(refusal(wave("0.5", 8, 8, plain, 2.0)) ==
-        "species 'electron': 0.046 of the density lies in the first cell of velocity dimension 1; lower 'lower'");
+        "species 'electron': 0.046 of the density is in the first cell of velocity dimension 1; lower 'lower'");
   KineticRun<VlasovPoisson> run(wave("0.5", 8, 8, plain, 4.0));
   run.start();
   REQUIRE(run.log.warnings().size() == 2);
   CHECK(run.log.warnings()[0].text ==
-        "species 'electron': 0.0013 of the density lies in the first cell of velocity dimension 1; lower 'lower'");
+        "species 'electron': 0.0013 of the density is in the first cell of velocity dimension 1; lower 'lower'");
 }
 
 TEST_CASE("unresolved Debye length") {
@@ -155,7 +155,7 @@ TEST_CASE("points that are not in the domain") {
   };
   CHECK(problem({{"pi/k"}}) == "");
   CHECK(problem({{"1"}, {"13"}}) ==
-        "output 'points': 13 in [13] lies outside of the domain, 0 to 12.5664 in dimension 1");
+        "output 'points': 13 in [13] is outside of the domain, 0 to 12.5664 in dimension 1");
   CHECK(problem({{"1", "2"}}) == "output 'points': [1, 2] has 2 coordinates; configuration space has 1 dimensions");
 }
 

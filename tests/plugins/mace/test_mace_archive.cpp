@@ -113,7 +113,7 @@ TEST_CASE("mace: files that are no archives of PyTorch") {
   check_says(of_pickle("\x80\x02\xff"),
              ": operation 0xff of its pickle is not known; write the file with protocol 2 to 4");
   check_says(of_pickle("\x80\x02."), ": its pickle is damaged");
-  check_says(of_pickle("\x80\x02X" + little(9, 4) + "a"), ": its pickle was cut short");
+  check_says(of_pickle("\x80\x02X" + little(9, 4) + "a"), ": its pickle is truncated");
   check_says(of_pickle("\x80\x02"
                        "cm\nA\n)\x81q\0}"s +
                        P::text("a") + "h\0sb."s),
@@ -142,13 +142,13 @@ TEST_CASE("mace: tensors that cannot be read") {
              ": 'model.radial_embedding.bessel_fn.bessel_weights' is no tensor that can be read");
   const auto two = P::tuple({P::integer(2)}), one = P::tuple({P::integer(1)});
   check_says(with_text("QJ" + little(0, 4) + two + one, "QJ" + little(0, 4) + P::tuple({P::integer(9)}) + one),
-             ": the values of tensor 'model.atomic_numbers' were cut short");
+             ": the values of tensor 'model.atomic_numbers' are truncated");
   check_says(of_model([](PickleWriter&, std::string& root) {
                root = replaced(root, P::text("prefactor"), P::text("other"));
                root = replaced(root, P::text("bessel_weights"), P::text("prefactor"));
                root = replaced(root, P::text("other"), P::text("bessel_weights"));
              }),
-             ": 'model.radial_embedding.bessel_fn.prefactor' has 5 elements; it must be one number");
+             ": 'model.radial_embedding.bessel_fn.prefactor' has 5 elements; it must be one value");
 }
 
 TEST_CASE("mace: parts that do not fit or are not supported") {
@@ -158,7 +158,7 @@ TEST_CASE("mace: parts that do not fit or are not supported") {
       with_text("QJ" + little(0, 4) + P::tuple({P::integer(2)}), "QJ" + little(0, 4) + P::tuple({P::integer(1)})),
       ": the model has 1 species, 2 atomic energies and 2 inputs of its embedding; models of several heads are not "
       "supported");
-  check_says(with_value("atomic_numbers", 300), "were cut short");
+  check_says(with_value("atomic_numbers", 300), "are truncated");
   check_says(with_value("r_max", -1), ": cut-off -1 Å, exponent 5 and 5 radial functions do not make a radial basis");
   check_says(with_text(P::text("component"), P::text("norm")), ": spherical harmonics must be normalised by component");
   check_says(with_value("num_interactions", 0), ": the model has no interactions");

@@ -219,7 +219,7 @@ TEST_CASE("mace: state dicts that cannot be read") {
   check_says(refusal([](Parameters& p) {
                named(p, "r_max") = {"r_max", {2}, {1.0, 2.0}};
              }),
-             ": 'r_max' has 2 elements; it must be one number");
+             ": 'r_max' has 2 elements; it must be one value");
   check_says(refusal([](Parameters& p) {
                p.push_back({"pair_repulsion_fn.a_exp", {}, {0.3}});
              }),

@@ -154,8 +154,8 @@ TEST_CASE("every place has one owner, and boxes see each other") {
 
 TEST_CASE("numbers that are no planes are refused with their file") {
   const std::string says =
-      "'restart.5.h5' holds planes that do not cut the cell into one box for each of 3 ranks; the file is damaged or "
-      "was changed, resume from another one";
+      "'restart.5.h5' holds planes that do not partition the cell into one box for each of 3 ranks; the file is "
+      "damaged or was changed, resume from another one";
   for (const std::vector<double>& numbers :
        {std::vector<double>{0, 0.5}, {0, 0.5, 3, 0.5}, {0, 0.5, 0, 1.0}, {0, 0.3, 0, 0.2}, {0, std::nan(""), 1, 0.5}}) {
     CHECK_THROWS_AS(CutTree::of(numbers, 3, "restart.5.h5"), InputError);
@@ -291,8 +291,8 @@ TEST_CASE("a narrow direction stays undivided, and a cell that became narrow is 
   CHECK(wrong_surroundings(comm, p, 6.0) == 0);
   const char d = found.cuts.cuts(0) ? 'a' : 'b';
   CHECK_THROWS_WITH(domain.borders(p, 31.0),
-                    std::string("the cell is 60.0 Å wide along ") + d + ", which " + std::to_string(comm.size()) +
-                        " ranks divide: a divided direction must be at least 62.0 Å wide (twice the cut-off plus skin "
+                    std::string("the cell is 60.0 Å wide along ") + d + " for " + std::to_string(comm.size()) +
+                        " ranks: a partitioned direction must be at least 62.0 Å wide (twice the cut-off plus skin "
                         "of 31.0 Å); use 1 rank along " +
                         d + " or a larger cell");
   CHECK_THROWS_AS(balanced_cuts(p, costs(p), 31.0, comm), InputError);

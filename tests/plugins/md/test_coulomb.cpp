@@ -233,7 +233,7 @@ TEST_CASE("charges of atoms come from a file, by id") {
         "coulomb: " + path + " has charges of 16 atoms, but the structure has 14; give the file of this structure");
   std::ofstream(path) << "1\nLattice=\"9 0 0 0 9 0 0 0 9\" Properties=species:S:1:pos:R:3\nX 0 0 0\n";
   CHECK(message([&] { Coulomb(params, world.context); }) ==
-        "coulomb: " + path + " has no column of charges, but species:S:1:pos:R:3; name a column of numbers charge:R:1");
+        "coulomb: " + path + " has no column of charges, but species:S:1:pos:R:3; name a numeric column charge:R:1");
 }
 
 TEST_CASE("coulomb refuses what cannot be, by key and remedy") {

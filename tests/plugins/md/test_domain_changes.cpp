@@ -79,8 +79,8 @@ TEST_CASE("a divided direction narrower than twice the range is refused with the
                       "the grid of ranks 1 x 2 x 2 does not fit 1 rank: give three positive counts whose product is 1");
     return;
   }
-  const std::string text = "the cell is 9.0 Å wide along b, which " + std::to_string(n) +
-                           " ranks divide: a divided direction must be at least 14.0 Å wide (twice the cut-off plus "
+  const std::string text = "the cell is 9.0 Å wide along b for " + std::to_string(n) +
+                           " ranks: a partitioned direction must be at least 14.0 Å wide (twice the cut-off plus "
                            "skin of 7.0 Å); use 1 rank along b or a larger cell";
   CHECK_THROWS_AS(Domain(comm, box, std::array<int, 3>{1, n, 1}, 7.0), InputError);
   CHECK_THROWS_WITH(Domain(comm, box, std::array<int, 3>{1, n, 1}, 7.0), text);

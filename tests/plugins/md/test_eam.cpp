@@ -215,18 +215,16 @@ TEST_CASE("eam refuses damaged tables by file, line and reason") {
   const std::string title = "title\n29 63.546 3.61 fcc\n", six = "1 2 3 4 5 6\n";
   const std::string good = title + "6 0.1 6 0.5 2.5\n" + six + six + six;
   CHECK(refuses("a.eam", title) ==
-        "a.eam:2: the file ends where the numbers of points, their spacings and the cut-off "
-        "should stand: it was cut short");
+        "a.eam:2: the file ends before the numbers of points, their spacings and the cut-off: it is truncated");
   CHECK(refuses("b.eam", title + "6 0.1 6 0.5\n") ==
-        "b.eam:3: found 4 words, expected five numbers: nrho, drho, nr, dr, cut-off");
+        "b.eam:3: found 4 words, expected five values: nrho, drho, nr, dr, cut-off");
   CHECK(refuses("c.eam", title + "6 0.1 3 0.5 2\n") == "c.eam:3: nr is 3; a table has 6 to 10000000 points");
   CHECK(refuses("d.eam", title + "6 0.1 6 -0.5 2\n") == "d.eam:3: dr is -0.5; it must be positive");
   CHECK(refuses("e.eam", title + "6 0.1 6 0.5 9\n") ==
         "e.eam:3: the cut-off is 9 Å, but nr = 6 points with dr = 0.5 end at 2.5 Å; one of them is wrong");
-  CHECK(
-      refuses("f.eam", title + "6 0.1 6 0.5 2.5\n" + six + "1 2 3\n") ==
-      "f.eam:5: the file ends after 3 of 6 values of the effective charge: it was cut short, or the numbers of points "
-      "in its header are wrong");
+  CHECK(refuses("f.eam", title + "6 0.1 6 0.5 2.5\n" + six + "1 2 3\n") ==
+        "f.eam:5: the file ends after 3 of 6 values of the effective charge: it is truncated, or the numbers of points "
+        "in its header are wrong");
   CHECK(refuses("g.eam", title + "6 0.1 6 0.5 2.5\n" + six + "1 2 3 4 5\n6 7\n" + six) ==
         "g.eam:6: the effective charge has more than 6 values; the numbers of points in the header do not fit the "
         "tables");

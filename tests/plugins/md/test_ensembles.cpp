@@ -197,8 +197,7 @@ TEST_CASE("a heat bath below zero is refused when it comes to that") {
   for (const std::string type : {"langevin", "csvr", "npt, pressure: 0"}) {
     MdRun run(small_argon + "timestep: 0.01\nintegrator: {type: " + type + ", temperature: \"30 - 10*step\"}\n");
     run.advance(3);
-    CHECK_THROWS_WITH(run.advance(1),
-                      Catch::Contains("the heat bath's temperature '30 - 10*step' is -10 K at step 4") &&
-                          Catch::Contains("'max(30 - 10*step, 10)'"));
+    CHECK_THROWS_WITH(run.advance(1), Catch::Contains("the thermostat temperature '30 - 10*step' is -10 K at step 4") &&
+                                          Catch::Contains("'max(30 - 10*step, 10)'"));
   }
 }

@@ -213,7 +213,7 @@ TEST_CASE("nep refuses damaged files by line and reason") {
       "nep.txt:1: 'nep4_charge1' is not a model of energies that is known here: nep3, nep4, nep5, each also with _zbl "
       "(no dipoles, polarizabilities, charges or temperatures)");
   CHECK(refuses("nep3 2 Si\n") == "nep.txt:1: found 1 species, expected their number and as many symbols");
-  CHECK(refuses(kind) == "nep.txt:1: the file ends where the line `cutoff` should stand: it was cut short");
+  CHECK(refuses(kind) == "nep.txt:1: the file ends before the line `cutoff`: it is truncated");
   CHECK(refuses(kind + "n_max 4 4\n") == "nep.txt:2: expected the line `cutoff`, found 'n_max 4 4'");
   CHECK(refuses("nep3 3 Si C N\ncutoff 5 4 3 2 1\n") ==
         "nep.txt:2: `cutoff` has 5 values, expected 4, or 8: two for each species and two counts");
@@ -229,8 +229,8 @@ TEST_CASE("nep refuses damaged files by line and reason") {
   CHECK(refuses(sizes + "l_max 1 2 0\n") == "nep.txt:5: four-body terms need l_max of 2 or more");
   const std::string whole = sizes + "l_max 1 0 0\nANN 1 0\n";  // 2 + 1 + 1 + 1 + 2 + 2 numbers
   CHECK(refuses(whole + "1\n2\n") ==
-        "nep.txt:8: the file ends within the biases of the network: it was cut short, or its header names other sizes");
-  CHECK(refuses(whole + "1\n2 3\n") == "nep.txt:8: found 2 words, expected one number of the weights of the network");
+        "nep.txt:8: the file ends within the biases of the network: it is truncated, or its header names other sizes");
+  CHECK(refuses(whole + "1\n2 3\n") == "nep.txt:8: found 2 words, expected one value of the weights of the network");
   CHECK(refuses(whole + "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n") ==
         "nep.txt:16: values follow the last parameter: the header names other sizes than the model has");
   CHECK(refuses("nep3_zbl 1 Si\nzbl 2 1\n") ==

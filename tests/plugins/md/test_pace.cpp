@@ -345,9 +345,9 @@ TEST_CASE("pace refuses damaged files by line and reason") {
     return refuses(text.replace(at, from.size(), to));
   };
   CHECK(refuses("") == "a.yace: the file is no map of YAML; expected a potential of pacemaker (.yace)");
-  CHECK(refuses(whole.substr(0, whole.size() - 10)).find("the file is no YAML, or was cut short") != std::string::npos);
+  CHECK(refuses(whole.substr(0, whole.size() - 10)).find("the file is not YAML, or is truncated") != std::string::npos);
   CHECK(refuses(whole.substr(0, whole.find("  1:\n"))) ==
-        "a.yace:13: `functions` has no entry 1 for C: the file was cut short");
+        "a.yace:13: `functions` has no entry 1 for C: the file is truncated");
   CHECK(refuses(whole.substr(0, whole.find("functions:"))) == "a.yace:1: the file has no `functions`");
   CHECK(refuses("# comment\n\nnelements=1\nelements: Cu\n") ==
         "a.yace:3: this is the older text format .ace; convert it with pyace: "
@@ -367,7 +367,7 @@ TEST_CASE("pace refuses damaged files by line and reason") {
   CHECK(with("nradmax: 2", "nradmax: 3") ==
         "a.yace:8: `radcoefficients` of the bond Si-Si has 2 functions (`nradmax`), expected 3");
   CHECK(with("nradbasemax: 4", "nradbasemax: 5") ==
-        "a.yace:8: `radcoefficients` of the bond Si-Si has 4 numbers in a row (`nradbasemax`), expected 5");
+        "a.yace:8: `radcoefficients` of the bond Si-Si has 4 values in a row (`nradbasemax`), expected 5");
   CHECK(with("rcut: 4.03", "rcut: wide") == "a.yace:8: `rcut` of the bond Si-Si is 'wide', expected a number");
   CHECK(with("inner_cutoff_type: distance", "inner_cutoff_type: density") ==
         "a.yace:9: `inner_cutoff_type` is distance here and density before; all bonds must have the same, because "

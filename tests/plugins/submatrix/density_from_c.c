@@ -146,13 +146,13 @@ static void solve_spins(int first, int blocks, const int* functions) {
             CAMBIUM_SUBMATRIX_BAD_INPUT,
         "too many spins");
   options.use_mu = 1;
-  REFUSED_SPIN("mu says how many electrons each spin has; set use_mu or use_magnetisation, not both");
+  REFUSED_SPIN("mu determines the electrons of each spin; set use_mu or use_magnetisation, not both");
   options.use_mu = 0, options.electrons = 0;
   REFUSED_SPIN("magnetisation needs the number of electrons of both spins; set electrons");
   check(cambium_density_matrix_spin(MPI_COMM_WORLD, &cut, &h.csr, NULL, &s.csr, &options, result, d, NULL) ==
                 CAMBIUM_SUBMATRIX_BAD_INPUT &&
             strcmp(cambium_submatrix_message(),
-                   "a null pointer stands where blocks, both hamiltonians, options and result are needed") == 0,
+                   "a null pointer was passed for blocks, a hamiltonian, options or result") == 0,
         "no second Hamiltonian");
   check(cambium_density_matrix(MPI_COMM_WORLD, &cut, &h.csr, &s.csr, &options, result, density, NULL) ==
                 CAMBIUM_SUBMATRIX_BAD_INPUT &&
@@ -183,7 +183,7 @@ static void refusals(const int* functions, int first, int blocks) {
   check(cambium_density_matrix(MPI_COMM_WORLD, &cut, &h.csr, &s.csr, &options, &result, density, NULL) ==
                 CAMBIUM_SUBMATRIX_BAD_INPUT &&
             strstr(cambium_submatrix_message(), "hamiltonian: not symmetric: ") != NULL &&
-            strstr(cambium_submatrix_message(), " in the mirrored place; both triangles are needed") != NULL,
+            strstr(cambium_submatrix_message(), " at the mirrored position; both triangles are needed") != NULL,
         "an unsymmetric matrix");
   if (rank == 0) h.value[1] = NAN;
   REFUSED("hamiltonian: the element at row 0, column 28 is nan; every element must be finite");
@@ -197,10 +197,9 @@ static void refusals(const int* functions, int first, int blocks) {
   if (rank == 0) check(1, "");
   check(cambium_density_matrix(MPI_COMM_WORLD, &cut, &h.csr, &s.csr, &options, &result, density, NULL) ==
                 CAMBIUM_SUBMATRIX_BAD_INPUT &&
-            strstr(
-                cambium_submatrix_message(),
-                "blocks from 3 on (counted from 0), but block 0 is next; ranks hold whole blocks in ascending order") !=
-                NULL,
+            strstr(cambium_submatrix_message(),
+                   "blocks from 3 on (counted from 0), but block 0 is next; ranks hold complete blocks in ascending "
+                   "order") != NULL,
         "a gap");
   cut.first_block = first, cut.blocks = 0;
   REFUSED("the matrix has no blocks; give the number of functions of every atom or molecule");
@@ -210,7 +209,7 @@ static void refusals(const int* functions, int first, int blocks) {
   check(cambium_density_matrix(MPI_COMM_WORLD, NULL, &h.csr, &s.csr, &options, &result, density, NULL) ==
                 CAMBIUM_SUBMATRIX_BAD_INPUT &&
             strcmp(cambium_submatrix_message(),
-                   "a null pointer stands where blocks, hamiltonian, options and result are needed") == 0,
+                   "a null pointer was passed for blocks, hamiltonian, options or result") == 0,
         "a null pointer");
 }
 

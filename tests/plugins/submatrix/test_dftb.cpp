@@ -251,7 +251,7 @@ TEST_CASE("what cannot be computed is refused") {
   near.x[4] = near.x[1];
   near.x[5] = near.x[2] + 0.01;
   CHECK_THROWS_WITH(Case(near, k).run(world),
-                    "atoms 1 and 2 are 0.01 bohr apart; dftb needs at least 0.1 bohr: look at the structure");
+                    "atoms 1 and 2 are 0.01 bohr apart; dftb needs at least 0.1 bohr: check the structure");
   // Two atoms of one function that overlap by more than 1.
   const Scratch scratch("dftb_overlap");
   const std::string folder = scratch.file("set");
@@ -327,5 +327,5 @@ TEST_CASE("the potential gives energy, forces and virial of the free energy in m
     CHECK(found.virial[i] == Approx(direct.virial[i] * ev_per_hartree).margin(1e-9));
   }
   CHECK_THROWS_WITH(test::evaluate(potential, system, list, world, {true, true}),
-                    "dftb gives no energies and virials per atom; leave out what asks for them");
+                    "dftb gives no energies and virials per atom; leave out what needs them");
 }

@@ -76,11 +76,11 @@ TEST_CASE("an eps that is coarse for a good overlap is said to be that") {
     std::string said;
     for (const auto& warning : world.log.warnings()) {
       CHECK(warning.text.find("nearly singular") == std::string::npos);
-      if (warning.text.find("leaves blocks out of S") != std::string::npos) said = warning.text;
+      if (warning.text.find("drops blocks of S") != std::string::npos) said = warning.text;
     }
     const std::string key = form == Form::local ? "eps_filter" : "eps_filter_overlap";
     INFO(said);
-    CHECK(said.starts_with(key + " 0.1 leaves blocks out of S that are not small beside its smallest eigenvalues"));
+    CHECK(said.starts_with(key + " 0.1 drops blocks of S that are not small compared with its smallest eigenvalues"));
     CHECK(said.ends_with("; take " + key + ": 0.05 or less"));
   }
 }

@@ -156,7 +156,7 @@ TEST_CASE("where truncation moves the count by more than half an electron, mu st
   REQUIRE(warn_of_count(options, options.electrons + 0.6, true, world.log));
   CHECK(world.log.warnings().back().text ==
         "the number of electrons is off by +0.6: the submatrices have no gap at 40000 electrons, and mu is in the one "
-        "next to it; choose a longer reach of matrices.tight_binding");
+        "next to it; choose a longer localisation_radius of matrices.tight_binding");
 }
 
 TEST_CASE("random molecules of any size with states all over the gap, at every number of electrons that has a gap") {

@@ -119,12 +119,12 @@ TEST_CASE("a Matrix Market file is read by its banner's rules or says why not") 
                       "or (with coordinate) pattern, then general, symmetric or hermitian; found '%%MatrixMarket "
                       "matrix ") +
               kind + "'");
-  CHECK(
-      problem(scratch, market("coordinate real skew-symmetric", "2 2 1\n2 1 1.0\n")) ==
-      "FILE:1: the banner says skew-symmetric, where the mirrored element is the negative; the submatrix method needs "
-      "a symmetric matrix");
+  CHECK(problem(scratch, market("coordinate real skew-symmetric", "2 2 1\n2 1 1.0\n")) ==
+        "FILE:1: the banner specifies skew-symmetric, where the mirrored element is the negative; the submatrix method "
+        "needs "
+        "a symmetric matrix");
   CHECK(problem(scratch, market("coordinate integer general", "1 1 1\n1 1 2.5\n")) ==
-        "FILE:3: the banner says integer, found '2.5'; write real in the banner");
+        "FILE:3: the banner specifies integer, found '2.5'; write real in the banner");
   CHECK(problem(scratch, market("coordinate pattern general", "1 1 1\n1 1 2.5\n")) ==
         "FILE:3: expected row and column, found 3 words; was the file truncated?");
   CHECK(problem(scratch, market("coordinate complex general", "1 1 1\n1 1 2.5\n")) ==
@@ -141,9 +141,10 @@ TEST_CASE("a Matrix Market file is read by its banner's rules or says why not") 
         "FILE:2: 2 rows and 3 columns; the matrix must be square");
   CHECK(problem(scratch, market("coordinate real general", "2 2 1\n3 1 2.5\n")) ==
         "FILE:3: row 3, column 1 of a matrix of 2 rows");
-  CHECK(problem(scratch, banner + "2 2 3\n1 1 1.0\n2 1 1.0\n1 2 1.0\n") ==
-        "FILE: row 2, column 1 and row 1, column 2 are both there, but the banner says that one triangle is stored; "
-        "leave one of them out, or write general in the banner");
+  CHECK(
+      problem(scratch, banner + "2 2 3\n1 1 1.0\n2 1 1.0\n1 2 1.0\n") ==
+      "FILE: row 2, column 1 and row 1, column 2 are both there, but the banner specifies that one triangle is stored; "
+      "leave one of them out, or write general in the banner");
   for (const char* word : {"1.0x", "1e", "e5", ".", "1e400", "nan", "inf", "1.0-", "--1", "1,5", "0x1"})
     CHECK(problem(scratch, banner + "1 1 1\n1 1 " + word + "\n") ==
           std::string("FILE:3: expected a number for an element, found '") + word + "'");
@@ -195,7 +196,7 @@ TEST_CASE("what may be meant as a banner is one, and triples are read only where
   CHECK(
       problem(scratch, "1 1 2.0\n2 1 0.5\n2 1 0.5\n2 2 1.0\n") ==
       "FILE: row 2, column 1 is there twice; in Matrix Market files (which begin with '%%MatrixMarket') such elements "
-      "are added up, elsewhere no rule says what they mean");
+      "are added up, elsewhere their meaning is not defined");
   CHECK(problem(scratch, "\x1F\x8B\x08 1 2 3") == "FILE is compressed; unpack it first, for example by gunzip");
 }
 
@@ -206,7 +207,7 @@ TEST_CASE("a file counted from 1 is told of in its own rows") {
   const MatrixFiles files{.hamiltonian = path, .molecule = {1}, .blocks = BlockKind::atom};
   CHECK(message([&] { read_matrix_files(files, {}); }) ==
         path +
-            ": not symmetric: 0.5 at row 2, column 1, but 0 in the mirrored place; the submatrix method needs a "
+            ": not symmetric: 0.5 at row 2, column 1, but 0 at the mirrored position; the submatrix method needs a "
             "symmetric matrix, both of whose triangles are alike");
   io::write_file_atomically(path, market("coordinate pattern symmetric", "2 2 3\n1 1\n2 2\n2 1\n"));
   const MatrixSystem system = read_matrix_files(files, {});

@@ -296,7 +296,7 @@ TEST_CASE(
     before = missing;
     warn_of_accuracy(options, result, world.log);
     const std::string text = fmt::format(
-        "H ends before the density matrix does: in {} of {} submatrices looked at it reaches rows that they lack and "
+        "H ends before the density matrix does: in {} of {} sampled submatrices it reaches rows that they lack and "
         "that no eps adds, which is {:.2g} meV/atom of E - mu N; give block columns larger submatrices (groups: {{by: "
         "graph, size: 32}}, then twice that, until the energy stays)",
         result.error.grown, result.error.submatrices, mev * result.error.beyond);

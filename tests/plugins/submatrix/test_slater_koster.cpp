@@ -257,11 +257,9 @@ TEST_CASE("files that cannot be used are refused with place and remedy") {
   const auto says = [&](const std::string& text, const std::string& message) {
     CHECK_THROWS_WITH(read_skf(file_of(text), true), Catch::Matchers::Contains(message));
   };
-  says(good.substr(0, good.size() / 2),
-       "should stand: it was cut short, or the number of distances in its first line is wrong");
+  says(good.substr(0, good.size() / 2), ": it is truncated, or the number of distances in its first line is wrong");
   says(good.substr(0, good.find("Spline") + 8),
-       "the file ends where the number of intervals and the cut-off of the "
-       "repulsion should stand");
+       "the file ends before the number of intervals and the cut-off of the repulsion");
   says(replaced(good, "-0.50", "nan"), "on-site energies, Hubbard parameters and occupations");
   says(replaced(good, "-0.50", "-13.6"),
        "the on-site energy of the s shell is -13.6; expected hartree, at most 5 in size. Is it in eV?");
@@ -277,10 +275,10 @@ TEST_CASE("files that cannot be used are refused with place and remedy") {
   says(replaced(good, "0.02, 21, remark", "0.02"),
        "expected the spacing of the distances in bohr and their number, such as 0.02 500");
   says(replaced(good, "10*0.0", "5000*0.0"),
-       "'5000*0.0' repeats a number 5000 times; expected 1 to 1000 for mass and "
+       "'5000*0.0' repeats a value 5000 times; expected 1 to 1000 for mass and "
        "polynomial repulsion");
   says(replaced(good, "12.01, 0.01 -0.002 6*0.0 3.5, 10*0.0,", "12.01, 0.01"),
-       "22 numbers up to here for mass and polynomial repulsion, expected 20: a number is missing in the lines before");
+       "22 values up to here for mass and polynomial repulsion, expected 20: a value is missing in the lines before");
   says(replaced(good, "Spline\n3", "Spline\n3.5"),
        "the repulsion has 3.5 intervals; expected a whole number from 1 on");
   says(replaced(good, "\n2.7 3.3", "\n2.8 3.3"),

@@ -53,7 +53,7 @@ TEST_CASE("a matrix file that is not what it should be") {
   SECTION("not symmetric") {
     m.k[1] = 0.2;
     CHECK(m.problem(scratch) ==
-          ": K: not symmetric: 0.2 at row 0, column 1, but 0.1 in the mirrored place; the submatrix method needs a "
+          ": K: not symmetric: 0.2 at row 0, column 1, but 0.1 at the mirrored position; the submatrix method needs a "
           "symmetric matrix, both of whose triangles are alike");
   }
   SECTION("not finite") {
@@ -190,7 +190,8 @@ TEST_CASE("numbers of electrons that cannot be") {
   DensityOptions options;
   options.electrons = 40.5;
   CHECK(message([&] { density_matrix(system, options, world.context); }) ==
-        "electrons is 40.5: without temperature it must be a whole number; mend it, or add a temperature (temperature: "
+        "electrons is 40.5: without temperature it must be a whole number; correct it, or add a temperature "
+        "(temperature: "
         "1000 K)");
   options.kt = 0.01;
   CHECK(message([&] { density_matrix(system, options, world.context); }) == "no error");
@@ -256,7 +257,7 @@ TEST_CASE("a chemical potential in no gap and a lost electron are warned of") {
   const auto levels = chain.levels();
   options.mu = levels[5] + 1e-4;
   const std::string text = warnings_of(system, options);
-  CHECK(text.find("lies in no gap: half an electron on either side lies within") != std::string::npos);
+  CHECK(text.find("is in no gap: half an electron on either side is within") != std::string::npos);
   CHECK(text.find("metals need an electronic temperature (temperature: 1000 K)") != std::string::npos);
   CHECK(text.find("more than 0.01 per block: eps_filter = 1e-05 is too large, or mu is that of another charge") !=
         std::string::npos);

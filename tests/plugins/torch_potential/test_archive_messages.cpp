@@ -75,8 +75,8 @@ TEST_CASE("what an archive does not say is asked for by its key") {
     write_archive(r.file(), sutton_chen_text(), fewer);
     return r.of(keys);
   };
-  has(try_without("type_names", units), "does not say which elements its types are; add the key species");
-  has(try_without("r_max", units), "does not say its cut-off; add the key cutoff");
+  has(try_without("type_names", units), "does not specify which elements its types are; add the key species");
+  has(try_without("r_max", units), "does not specify its cut-off; add the key cutoff");
   has(try_without("layers", units),
       "does not say how many layers of message passing it has (1: strictly local); add the key layers");
   has(try_without("none", ", length_unit: angstrom"), "does not say its unit of energy; add the key energy_unit");
@@ -93,7 +93,7 @@ TEST_CASE("an archive outside of the run's folder is not opened without trust") 
   r.write("this would not even be read");
   has(r.of(units, "model.pth", ""),
       "the archive " + r.file() +
-          " is a program, which this potential would run; say trust: true if you know where it comes from");
+          " is a program, which this potential would run; set trust: true if you know where it comes from");
   write_archive(r.file(), sutton_chen_text(), said("Cu", 6.0, 1));
   r.world.context.run_directory = r.scratch.file("simulate");
   CHECK(r.of(units, "model.pth", "") == "no error");
@@ -135,7 +135,7 @@ TEST_CASE("programs of other kinds are named") {
       "def forward(self, data: Dict[str, Tensor]):\n    x = data[\"edge_cell_shift\"]\n"
       "    n = data[\"pos\"].size(0)\n    out: Dict[str, Tensor] = {}\n";
   write_archive(r.file(), head + "    return out\n", words);
-  has(r.of(units), "its answer has none of the keys atomic_energy, node_energy, total_energy, energy");
+  has(r.of(units), "its output has none of the keys atomic_energy, node_energy, total_energy, energy");
   write_archive(r.file(), head + "    out[\"atomic_energy\"] = torch.ones(n)\n    return out\n", words);
   has(r.of(units), "its energies have no derivative by the positions; forces cannot be had");
   write_archive(r.file(), head + "    assert n < 0, \"too many atoms\"\n    return out\n", words);
@@ -169,5 +169,5 @@ TEST_CASE("images without numbers are not guessed") {
   build_neighbors(system.particles, 6.0, 0.0, list);
   const std::vector<int> type = {0};
   CHECK(message([&] { torch_potential::EdgeFinder(6.0, 1).find_folded(system.particles, list, type); }) ==
-        "torch_script: on one rank atoms need numbers of their own, by which images are told");
+        "torch_script: on one rank atoms need unique IDs, which identify their images");
 }

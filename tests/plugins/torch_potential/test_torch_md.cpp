@@ -95,7 +95,7 @@ TEST_CASE("an archive of nobody known runs on one rank alone") {
     const std::string text = error.what();
     INFO(text);
     CHECK(text.find("the archive " + file +
-                    " does not say whose it is (MACE, NequIP, Allegro), so at which atom of an edge it adds messages "
+                    " does not name its kind (MACE, NequIP, Allegro), so at which atom of an edge it adds messages "
                     "is not known; "
                     "run it on one rank") != std::string::npos);
   }

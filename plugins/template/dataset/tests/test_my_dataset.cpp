@@ -61,7 +61,7 @@ TEST_CASE("samples hold the columns that the deck names") {
   CHECK(*static_cast<const double*>(samples[0]->fields.at("target").data) == 2.0);
 }
 
-TEST_CASE("what a table lacks is said with its place") {
+TEST_CASE("errors of a table are reported with their line") {
   CHECK(refused("x y\n1 2\n") == ":1: there is no column 'z'; known: x, y");
-  CHECK(refused("x z\n1 2\n3\n") == ":3: expected 2 numbers, found 1 words");
+  CHECK(refused("x z\n1 2\n3\n") == ":3: expected 2 values, found 1 words");
 }

@@ -88,7 +88,7 @@ TEST_CASE("what was stored predicts the same") {
   CHECK(mine[0].sum == theirs[0].sum);
 }
 
-TEST_CASE("predictions are what the metric judges, in the unit of the target") {
+TEST_CASE("predictions are what the metric evaluates, in the unit of the target") {
   Fixture f;
   double squares = 0.0;
   for (const auto& sample : f.samples) {

@@ -65,7 +65,7 @@ TEST_CASE("a wave decays by the factor of the scheme") {
   }
 }
 
-TEST_CASE("what ParaView is shown is the whole ring, on rank 0") {
+TEST_CASE("the field for ParaView is the entire ring, on rank 0") {
   World world;
   MyPhysics physics(params(24, 0.25, "x"), world.context);
   const State state = run(physics, world, 0);

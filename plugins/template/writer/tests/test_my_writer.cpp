@@ -75,7 +75,6 @@ TEST_CASE("samples are averaged, and a resumed run averages over all of them") {
   CHECK(whole.density()[0] == Approx(1.5 / 100));
   CHECK(second.density() == whole.density());
   MyWriter other({.every = 1, .bins = 3, .axis = "c"}, world.context);
-  CHECK_THROWS_WITH(
-      other.load(group),
-      "my_writer: the checkpoint has 2 bins but this deck asks for 3: resume with the deck that wrote it");
+  CHECK_THROWS_WITH(other.load(group),
+                    "my_writer: the checkpoint has 2 bins but this deck has 3: resume with the deck that wrote it");
 }
