@@ -131,7 +131,7 @@ TEST_CASE("a blocked split shares no time", "[baselines]") {
   } catch (const InputError& error) {
     said = error.what();
   }
-  CHECK(said == "validation: a share of 1 of 4 windows leaves one side empty");
+  CHECK(said == "validation: a fraction of 1 of 4 windows leaves one side empty");
 }
 
 TEST_CASE("folds: every window validates once and shares no time with the fitted ones", "[baselines]") {
@@ -222,5 +222,5 @@ TEST_CASE("bad windows", "[messages]") {
         "folds: 2 blocks of 20 windows with gaps of 15 leave none to fit or none to validate; lower folds or gap, or "
         "give a longer series");
   CHECK(says([&] { blocked_split(0, 0.2, 0, eight); }) ==
-        "validation: a share of 0.2 of 0 windows leaves the validation block empty; raise it");
+        "validation: a fraction of 0.2 of 0 windows leaves the validation block empty; raise it");
 }

@@ -226,7 +226,7 @@ TEST_CASE(
   Transformer more(small_model({AttentionParams::Type::favor, 8}), f.world.context);
   CHECK_THROWS_WITH(
       more.restore(state),
-      "the model holds 42 numbers of random features, but attention: {type: favor, features: 8} needs 48; "
+      "the model holds 42 values of random features, but attention: {type: favor, features: 8} needs 48; "
       "give the attention that the model was trained with");
 }
 

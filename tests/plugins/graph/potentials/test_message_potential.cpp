@@ -121,7 +121,7 @@ TEST_CASE("what the message_passing potential refuses", "[messages]") {
   shape.stated_vectors = true;
   shape.write(scratch.file("shape.h5"));
   CHECK(says("shape.h5") ==
-        "'FILE': /weights/interactions.0.sender_out.weight has the shape (5, 5), but the model's keys ask for (15, 5); "
+        "'FILE': /weights/interactions.0.sender_out.weight has the shape (5, 5), but the model's keys require (15, 5); "
         "train it again");
   deep.stated_layers = 2;
   deep.write(scratch.file("deep.h5"));

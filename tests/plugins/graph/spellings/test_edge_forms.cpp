@@ -156,11 +156,11 @@ TEST_CASE("a first line that may or may not be counts is said, decided by a key,
   CHECK(file.says([&] { file.graph(short_file); }) ==
         "cut.txt:1: '13 15' looks like counts of nodes and edges, but 12 lines follow: is the file cut short? If it is "
         "an "
-        "edge, say counts: false, if it holds counts, correct them or remove the line");
+        "edge, set counts: false, if it holds counts, correct them or remove the line");
   CHECK(file.graph(short_file, as_edge).nodes.size() == 15);
   CHECK(
       file.says([&] { file.graph(file.write("5 7\n0 1\n"), as_counts); }) ==
-      "edges.txt:1: '5 7' are not the counts of nodes and edges of the 1 lines behind; is the file cut short? Correct "
+      "edges.txt:1: '5 7' are not the counts of nodes and edges of the 1 lines that follow; is the file cut short? Correct "
       "the line, or remove it and 'counts'");
   CHECK(file.says([&] { file.graph(file.write("0 0.5\n0 1\n"), as_counts); }) ==
         "edges.txt:1: the first line holds no counts, which would be two or three whole numbers; correct it, or remove "
@@ -200,7 +200,7 @@ TEST_CASE("names in the remark before the lines say what columns are") {
   CHECK(read_edge_text(file.write("0 1 0.5\n1 2 2\n"), {}, false)
             .notes.front()
             .ends_with(
-                "edges.txt: the third column, 0.5 to 2, is taken for weights; the key 'columns' says it otherwise"));
+                "edges.txt: the third column, 0.5 to 2, is read as weights; the key 'columns' changes this"));
 }
 
 TEST_CASE("lists of neighbours are no edges", "[messages]") {
@@ -214,7 +214,7 @@ TEST_CASE("lists of neighbours are no edges", "[messages]") {
   counts.counts = true;
   const std::string behind =
       " line i names the neighbours of node i, as in a graph of METIS; save the graph as a list "
-      "of edges, or, if a line is an edge, say counts: true";
+      "of edges, or, if a line is an edge, set counts: true";
   const std::string circle = "6 6\n2 6\n1 3\n2 4\n3 5\n4 6\n1 5\n";
   CHECK(says(circle) == "edges.txt: behind the line of counts '6 6'" + behind);
   CHECK(says(circle, counts) == "no error");
@@ -227,7 +227,7 @@ TEST_CASE("lists of neighbours are no edges", "[messages]") {
   const std::string header = "#write.py\n# GMT Sat Nov 28 20:11:28 2026\n# \n";
   CHECK(says(header + "0 1 2\n1 2 0\n2 0 1\n") ==
         "edges.txt: its header is that of networkx's write_adjlist and write_multiline_adjlist, whose lines name the "
-        "neighbours of a node; save the graph by write_edgelist, or, if a line is an edge, say columns: [source, "
+        "neighbours of a node; save the graph by write_edgelist, or, if a line is an edge, set columns: [source, "
         "target]");
   CHECK(says(header + "0 1 2\n1 2 0\n2 0 1\n", edges) == "no error");
   CHECK(
@@ -275,7 +275,7 @@ TEST_CASE("links of users and items number each side by itself") {
         "edges.txt: its header says that it is bipartite: its two columns number different things, which this would "
         "take for one; read it as links of users and items");
   CHECK(file.says([&] { read("% sym unweighted\n1 4\n3 1\n"); }) ==
-        "edges.txt: its header says that both columns number the same nodes; say bipartite: false");
+        "edges.txt: both columns index the same nodes, by its header; set bipartite: false");
   CHECK(file.says([&] { read("%%MatrixMarket matrix coordinate pattern general\n3 4 1\n1 4\n", false); }) ==
         "edges.txt: a matrix of 3 rows and 4 columns is no graph of one kind of nodes; read it as links of users and "
         "items, or give a square one");
@@ -291,14 +291,14 @@ TEST_CASE("headers, columns and attributes that cannot be", "[messages]") {
   };
   const std::string banner = "%%MatrixMarket matrix coordinate ";
   CHECK(says("%%MatrixMarket matrix array real general\n2 2\n1\n1\n1\n1\n") ==
-        "edges.txt: the banner '%%MatrixMarket matrix array real general' says 'array', but edges are the entries of a "
+        "edges.txt: the banner '%%MatrixMarket matrix array real general' has 'array', but edges are the entries of a "
         "sparse matrix; save it as coordinate");
   CHECK(says(banner + "complex general\n2 2 1\n1 2 1 1\n") ==
         "edges.txt: the banner '" + banner +
-            "complex general' says 'complex', but weights are real, integer or pattern");
+            "complex general' has 'complex', but weights are real, integer or pattern");
   CHECK(says(banner + "real skew-symmetric\n2 2 1\n2 1 1\n") ==
         "edges.txt: the banner '" + banner +
-            "real skew-symmetric' says 'skew-symmetric', but weights are general or symmetric");
+            "real skew-symmetric' has 'skew-symmetric', but weights are general or symmetric");
   CHECK(says(banner + "real\n2 2 1\n2 1 1\n") ==
         "edges.txt: the banner '" + banner + "real' is not '%%MatrixMarket matrix FORMAT FIELD SYMMETRY'; correct it");
   CHECK(says(banner + "pattern general\n2 2\n2 1\n") ==
@@ -306,9 +306,9 @@ TEST_CASE("headers, columns and attributes that cannot be", "[messages]") {
   CHECK(says(banner + "pattern general\n2 two 1\n2 1\n") ==
         "edges.txt:2: expected a whole number for a size, found 'two'");
   CHECK(says(banner + "pattern general\n2 2 2\n2 1\n") ==
-        "edges.txt: the matrix says that it has 2 entries, but 1 lines follow; the file is cut short or damaged");
+        "edges.txt: the matrix states 2 entries, but 1 lines follow; the file is cut short or damaged");
   CHECK(says(banner + "pattern general\n2 2 1\n2 1 5\n") ==
-        "edges.txt:3: 2 numbers were expected, but the line has 3; is the file cut short?");
+        "edges.txt:3: 2 values were expected, but the line has 3; is the file cut short?");
   CHECK(says(banner + "pattern general\n2 2 1\n3 1\n") ==
         "edges.txt:3: there is no entry (3, 1) in a matrix of 2 rows and 2 columns, counted from 1");
   CHECK(says("edge,start,stop,colour\n0,1,2,3\n") == "no error");
@@ -334,7 +334,7 @@ TEST_CASE("headers, columns and attributes that cannot be", "[messages]") {
   CHECK(says("0 1 {'weight': heavy}\n") == "edges.txt:1: expected a number for 'weight' in '{'weight': heavy}'");
   CHECK(says("0 1 {'weight': 1\n") ==
         "edges.txt:1: the attributes that begin with '{' have no '}'; is the file cut short?");
-  CHECK(says("0 1 {} 3\n") == "edges.txt:1: nothing but a remark can stand behind the attributes between '{' and '}'");
+  CHECK(says("0 1 {} 3\n") == "edges.txt:1: only a comment may follow the attributes between '{' and '}'");
   CHECK(says("0 1\n1 1.5\n") == "edges.txt:2: expected a whole number for a node, found '1.5'");
   CHECK(says("0 1\n1 Ann\n") ==
         "edges.txt:2: expected a whole number for a node, found 'Ann'; number names, as pandas.factorize does");
