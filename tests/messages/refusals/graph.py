@@ -178,8 +178,8 @@ mesh("FILE:6: curve 1 states 2 physical groups, but lists 1; is the file cut sho
 TWO = HEAD + "$PhysicalNames\n3\n1 7 \"south\"\n1 8 \"all\"\n1 9 \"cut\"\n$EndPhysicalNames\n" + NODES + elements(
     *FOUR, "41 1 2 7 1 1 2", "42 1 2 8 1 1 2", "43 1 2 9 2 1 9")
 table.file("two.msh", TWO)
-transport("boundaries: the edge at x = 0.5, y = 0 belongs to 'south' and to 'all', which say different things; leave one out, or say by 'where' "
-          "which part is meant", S + "mesh={file: two.msh}", S + "boundaries={south: {value: 1}, all: {value: 2}}")
+transport("boundaries: the edge at x = 0.5, y = 0 belongs to 'south' and to 'all', which set different conditions; leave one out, or select its part by "
+          "'where'", S + "mesh={file: two.msh}", S + "boundaries={south: {value: 1}, all: {value: 2}}")
 transport("boundaries: no line of 'cut' is an edge of the boundary: they lie inside the mesh, or join nodes that are no edge of a triangle; correct "
           "the mesh, or leave 'cut' out", S + "mesh={file: two.msh}", S + "boundaries={cut: {value: 1}}")
 

@@ -124,7 +124,7 @@ says("the mask 'land' of 'mask_turned.h5' has the shape (3, 2), the field (2, 3)
 table.file("masks.h5", {"land": ([[[1.0] * 3] * 2] * 2), "time": ([0.0, 1.0], DAYS)})
 says("the mask 'land' of 'masks.h5' has 12 values, the field has 6 cells", P + "field.mask={file: masks.h5, array: land}")
 table.file("empty.h5", field(missing=True))
-says("'q' is NaN or missing in 4 of 4 snapshots at lat -30, lon 0 (first in snapshot 0) and no mask leaves that cell out; name a mask, or say "
+says("'q' is NaN or missing in 4 of 4 snapshots at lat -30, lon 0 (first in snapshot 0) and no mask leaves that cell out; name a mask, or set "
      "missing: land", P + "field.files=[empty.h5]", command="check")
 says("no cell of 'q' is left; the mask and `missing` leave all of them out", P + "field.files=[empty.h5]", P + "field.missing=land")
 table.file("flat_field.h5", field() | {"q": [[[3.0] * 3] * 2] * 4})

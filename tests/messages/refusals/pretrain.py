@@ -188,8 +188,8 @@ says("periodic is 1 for an axis that closes on itself and 0 for others, not 2; f
 says("snapshots names 7, but no run has more than 4 snapshots, counted from 0; change it", D + "moments=[1, 2, 7]")
 says("exclude_snapshots names 4, but no run has more than 4 snapshots, counted from 0; change it", D + "without_moments=[4]")
 run_file("turned.h5", **{"/scales/sim_time": np.array([0.0, 2.0, 1.0, 3.0])})
-says("'turned.h5': /scales/sim_time falls from 2 to 1 at moment 2; moments are read in the order of their times: sort the file, or take out what was written "
-     "twice", D + "files=[a.h5, turned.h5]")
+says("'turned.h5': /scales/sim_time falls from 2 to 1 at snapshot 2; snapshots are read in the order of their times: sort the file, or remove what was "
+     "written twice", D + "files=[a.h5, turned.h5]")
 run_file("untimed.h5", **{"/scales/sim_time": np.array([0.0, np.nan, 1.0, 3.0])})
 says("'untimed.h5': /scales/sim_time is not finite in snapshot 1; fix the file", D + "files=[a.h5, untimed.h5]")
 table.file("none.h5", {"frames": np.zeros((0, 3, 4, 5), "f4")})
@@ -228,8 +228,8 @@ table.begins(N + "augment={noise: 0.1}", N + "positive=view", "run.directory=vie
 says("model: 'formula/train/model.h5' holds a mlp, which gives no vectors; train a field_encoder", E + "model=formula/train/model.h5", deck="embed.yaml")
 says("the encoder reads fields of 2 x 6 x 4 values, sample 0 has 3 x 8 x 8 of field", deck="embed.yaml")
 ALIKE = "{type: field_archive, files: [a.h5, b.h5], fields: [b, w], parameters: {rayleigh: [1e4, 1e5]}, pair_offset: 1}"
-says("by is partner, but 'views/train/model.h5' was trained with views of the same field; train it with positive: field or parameters, or judge it by "
-     "something else", J + "model=views/train/model.h5", J + "by=partner", J + "archive=" + ALIKE, J + "queries=" + ALIKE, deck="judge.yaml")
+says("by is partner, but 'views/train/model.h5' was trained with views of the same field; train it with positive: field or parameters, or set "
+     "another 'by'", J + "model=views/train/model.h5", J + "by=partner", J + "archive=" + ALIKE, J + "queries=" + ALIKE, deck="judge.yaml")
 
 # Retrieve
 says("give one of: archive, index_file", R + "from=index.h5", deck="retrieve.yaml", command="check")

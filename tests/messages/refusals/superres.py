@@ -214,7 +214,7 @@ says("refine.models 'net' is none of models", R + "refine={models: [net]}", deck
 says("'ratio' must be at least 1 along every axis", R + "ratio=[1, 0.5, 1]", deck="reconstruct.yaml")
 says("'points' must be at least 1 along every axis", R + "write={method: cubic, points: [4, 0, 8]}", deck="reconstruct.yaml")
 W = R + "write={method: cubic, points: [4, 8, 8], "
-says("'write' requests z = 0 to 0.9375, the coarse samples of 'fields.h5' span z = 0.0625 to 0.9375, and 'cubic' knows nothing beyond them: ask "
+says("'write' requests z = 0 to 0.9375, the coarse samples of 'fields.h5' span z = 0.0625 to 0.9375, and 'cubic' does not extrapolate: choose values "
      "within, or choose a model with 'plates'", W + "heights: [0, 0.9375]}", deck="reconstruct.yaml", command="run")
 says("'write' requests t = 0 to 4, the coarse samples of 'fields.h5' span t = 0 to 3.5, and 'cubic' does not extrapolate: choose values within",
      W + "times: [0, 4]}", deck="reconstruct.yaml", command="run")
@@ -299,7 +299,7 @@ says("forecast 'own' names 2 file(s), and 'data' 1: give one for each", F + "for
 says("two rows of the table are named 'solver': give each of 'methods', 'models', 'corrections' and 'forecasts' a name of its own",
      F + "forecasts={solver: {rollout: [fields.h5]}}", deck="score.yaml")
 says("'slow.h5' has 8 frames from t = 0 to 7 and none at t = 1.5, which is forecast: give a frame for each of the data that 'history', 'every' and "
-     "'horizon' ask for, with the times of the data",
+     "'horizon' require, with the times of the data",
      F + "forecasts={own: {rollout: [slow.h5]}}", F + "methods=[]", deck="score.yaml", command="run")
 table.file("wide.h5", {**fields(), "scales/x": [float(k) for k in range(16)]})
 says("'wide.h5' has x from 0 to 15, and 'fields.h5' from 0 to 1.875: give forecasts of the same domain, in the same unit of length",

@@ -242,7 +242,8 @@ TEST_CASE("nodes of Gmsh with coordinates on the geometry, and partitions of a m
   CHECK(area_of(read(parts)) == Approx(1.0));
   CHECK_THROWS_WITH(
       read(with(parts, {{"5 2 4 9 1 1 1", "5 2 4 9 1 1 2"}})),
-      Catch::Contains("m.msh' holds 1 of at least 2 partitions of a mesh; save it as one file (gmsh without -part_split)"));
+      Catch::Contains(
+          "m.msh' holds 1 of at least 2 partitions of a mesh; save it as one file (gmsh without -part_split)"));
 }
 
 TEST_CASE("triangles that overlap are refused, nodes that are there twice are said") {

@@ -75,8 +75,8 @@ TEST_CASE("a gap in a series is told, months of unequal length are none", "[base
   CHECK(uneven_times(series).empty());
   for (int t = 0; t < 10; ++t) series.test.days.push_back(3000.0 + 7.0 * t + (t > 4 ? 365.0 : 0.0));
   CHECK(uneven_times(series) ==
-        "372 days lie between days 3028 and 3400 of the series, 7 as a rule: windows count times and reach across such "
-        "gaps; put in what is missing, or forecast stretches without gaps");
+        "372 days separate days 3028 and 3400 of the series, 7 as a rule: windows count times and reach across such "
+        "gaps; fill the gaps, or forecast stretches without gaps");
 }
 
 TEST_CASE("harmonics + ridge of the last time is that of windows of one time", "[baselines]") {

@@ -215,10 +215,9 @@ TEST_CASE("a stored cosine_factorization knows what it was trained on, and refus
   network.fit_statistics(data, context);
   again.restore(network.state());
   CHECK(again.state() == network.state());
-  CHECK_THROWS_WITH(
-      again.restore(R"({"users": -3, "items": 2, "tags": 0, "never_chosen": []})"),
-      "the state of this cosine_factorization holds invalid sizes of tables; its file is damaged or was "
-      "changed");
+  CHECK_THROWS_WITH(again.restore(R"({"users": -3, "items": 2, "tags": 0, "never_chosen": []})"),
+                    "the state of this cosine_factorization holds invalid sizes of tables; its file is damaged or was "
+                    "changed");
   Held drawn(share(choice_records(table, Role::training, 2, 1)));
   NetworkCase use(network);
   network.begin_step(1, 1);

@@ -131,12 +131,13 @@ TEST_CASE("pairs without a value or with a bound are left out and counted, or re
     const auto path = files.text("open.csv", head + "\n" + line + "\n");
     return [path] { read_pair_csv(path, {"", PairTextKeys::Incomplete::refuse}); };
   };
-  CHECK_THROWS_WITH(refused("B,CCN,P1,MKL,>10000")(),
-                    Catch::Contains("open.csv:2: '>10000' is a bound, not a value; remove the line, or say incomplete: "
-                                    "leave_out"));
-  CHECK_THROWS_WITH(refused("B,CCN,P1,MKL,NaN")(),
-                    Catch::Contains("open.csv:2: the pair has no value ('NaN'); give it one, remove the line, or say "
-                                    "incomplete: leave_out"));
+  CHECK_THROWS_WITH(
+      refused("B,CCN,P1,MKL,>10000")(),
+      Catch::Contains("open.csv:2: '>10000' is a bound, not a value; remove the line, or set incomplete: leave_out"));
+  CHECK_THROWS_WITH(
+      refused("B,CCN,P1,MKL,NaN")(),
+      Catch::Contains(
+          "open.csv:2: the pair has no value ('NaN'); give it one, remove the line, or set incomplete: leave_out"));
   CHECK(refusal(files, head + "\nB,CCN,P1,MKL,>10000\n") == "'pairs.csv' holds no pairs with a value");
   CHECK(refusal(files, head + "\nB,CCN,P1,MKL,\"1,000\"\n") == "pairs.csv:2: '1,000' is not a number");
 }
@@ -235,11 +236,11 @@ TEST_CASE("arrays of pairs that do not fit each other, or are not finite, are re
         "/drug_id holds 4 names for 3 of them; give each one, or remove the array");
   CHECK(pair_h5_refusal(files, "drug_similarity", {1, 0.5, 0.1, 0.5, 1, 0.1, 0.1, 0.1, 1}).empty());
   CHECK(pair_h5_refusal(files, "drug_similarity", {1, 0.5, std::nan(""), 0.5, 1, 0.1, 0.1, 0.1, 1}) ==
-        "/drug_similarity holds nan in row 0, column 2; numbers are finite, and above 0 of each thing with itself; "
-        "mend it, or remove the array: similarities of texts are taken then");
+        "/drug_similarity holds nan in row 0, column 2; values are finite, and above 0 on the diagonal; fix it, or "
+        "remove the array: similarities of texts are used then");
   CHECK(pair_h5_refusal(files, "drug_similarity", {1, 0.5, 0.1, 0.5, 0, 0.1, 0.1, 0.1, 1}) ==
-        "/drug_similarity holds 0 in row 1, column 1; numbers are finite, and above 0 of each thing with itself; "
-        "mend it, or remove the array: similarities of texts are taken then");
+        "/drug_similarity holds 0 in row 1, column 1; values are finite, and above 0 on the diagonal; fix it, or "
+        "remove the array: similarities of texts are used then");
 }
 
 TEST_CASE("folds of compounds keep their pairs together, and the same seed gives the same folds") {
@@ -332,7 +333,8 @@ TEST_CASE("values of columns become rows by the vocabulary, numbers their logari
   const auto where = "'" + path + "' train";
   CHECK_THROWS_WITH(read_clicks({path, "train", "", 2, {6, 10}}),
                     where + ", row 2, column C1: 7 is outside its table, which has 6 rows, numbered from 0");
-  CHECK_THROWS_WITH(read_clicks({path, "train", "", 2, {6}}), "num_embeddings has 1 values, but " + where + " has 2 columns");
+  CHECK_THROWS_WITH(read_clicks({path, "train", "", 2, {6}}),
+                    "num_embeddings has 1 values, but " + where + " has 2 columns");
   CHECK_THROWS_WITH(read_clicks({path, "nothing", "", 2, {}}), "'" + path + "' has no group 'nothing'");
 }
 
@@ -381,14 +383,16 @@ TEST_CASE("records whose rows stand for other values are told from those of the 
   CHECK(plain.number[5] == 1.0);  // missing
   require_same_numbers(true, known, "dlrm");
   require_same_numbers(false, plain, "dlrm");
-  CHECK_THROWS_WITH(require_same_numbers(true, plain, "dlrm"),
-                    "'" + path +
-                        "' all: dense values are taken as they are, but dlrm was given them by their logarithm; give the "
-                        "data set logarithm: true");
-  CHECK_THROWS_WITH(require_same_numbers(false, known, "training"),
-                    "'" + path +
-                        "' all: dense values are taken by their logarithm, but training was given them as they are; give "
-                        "the data set logarithm: false");
+  CHECK_THROWS_WITH(
+      require_same_numbers(true, plain, "dlrm"),
+      "'" + path +
+          "' all: dense values are taken as they are, but dlrm was given them by their logarithm; give the "
+          "data set logarithm: true");
+  CHECK_THROWS_WITH(
+      require_same_numbers(false, known, "training"),
+      "'" + path +
+          "' all: dense values are taken by their logarithm, but training was given them as they are; give "
+          "the data set logarithm: false");
 }
 
 TEST_CASE("pairs of a file that numbers its things otherwise are refused") {
@@ -403,9 +407,8 @@ TEST_CASE("pairs of a file that numbers its things otherwise are refused") {
   CHECK_THROWS_WITH(
       require_same_rows(one.columns, two, "affinity"),
       two.source +
-          ": column compound numbers other things than the file that affinity was given, so that rows would "
-          "be read as those of others; write all pairs into one file, with a column fold (folds: {by: "
-          "given})");
+          ": column compound indexes other items than the file that affinity was given, so that rows would be read as "
+          "those of others; write all pairs into one file, with a column fold (folds: {by: given})");
   const auto with = [&](const DescriptorKeys& keys) {
     return pair_records(one.pairs, std::vector<Role>(one.pairs->entries.size(), Role::test), Role::test, keys);
   };

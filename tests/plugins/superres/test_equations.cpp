@@ -144,7 +144,7 @@ TEST_CASE("the exact roll obeys the equations, and not those with x and z swappe
   CHECK(wrong.better()->first == 1);
   CHECK(wrong.better()->second == 2);
   const auto text = refusal(wrong, 0.05, 1);
-  CHECK_THAT(text, Catch::StartsWith("equation 1: the data themselves leave a residual of 1.07 of its largest term, "
+  CHECK_THAT(text, Catch::StartsWith("equation 1: the data themselves have a residual of 1.07 of its largest term, "
                                      "allowed is 0.05; with x and z exchanged it is "));
   CHECK_THAT(text, Catch::EndsWith(": these axes are swapped in the equation"));
 }

@@ -98,7 +98,8 @@ TEST_CASE("a file that does not say whether x is periodic is judged by its value
   Workshop shop;
   const auto walls = read_fields(silent(shop, cavity(shop)), all_fields, 9, {});
   CHECK(walls.period == 0.0);
-  CHECK(ends_of_x(walls) == "x ends at walls, by its values, since the file does not state it: set 'periodic' to choose");
+  CHECK(ends_of_x(walls) ==
+        "x ends at walls, by its values, since the file does not state it: set 'periodic' to choose");
   const auto around = read_fields(silent(shop, layer(shop)), all_fields, 9, {});
   CHECK(around.period == Approx(2.0));
   CHECK(read_fields(shop.scratch.file("silent.h5"), all_fields, 9, false).period == 0.0);

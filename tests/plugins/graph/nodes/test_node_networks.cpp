@@ -219,8 +219,7 @@ TEST_CASE("states and plans that cannot be", "[messages]") {
   train::BatchPlan plan;
   plan.samples = plan.batch = c.data->size();
   plan.turns = 2;
-  CHECK(
-      said([&] { loader->open(*c.data, plan, c.place.context); }) ==
-      "loader full_graph gives every rank contiguous rows, but parallel interleaves the ranks; divide over one "
-      "level of ranks, or remove parallel");
+  CHECK(said([&] { loader->open(*c.data, plan, c.place.context); }) ==
+        "loader full_graph gives every rank contiguous rows, but parallel interleaves the ranks; divide over one "
+        "level of ranks, or remove parallel");
 }
