@@ -212,15 +212,15 @@ TEST_CASE("lists of neighbours are no edges", "[messages]") {
   edges.columns = {Column::source, Column::target, Column::weight};
   counts.counts = true;
   const std::string behind =
-      " line i names the neighbours of node i, as in a graph of METIS; save the graph as a list "
+      " line i lists the neighbours of node i, as in a graph of METIS; save the graph as a list "
       "of edges, or, if a line is an edge, set counts: true";
   const std::string circle = "6 6\n2 6\n1 3\n2 4\n3 5\n4 6\n1 5\n";
-  CHECK(says(circle) == "edges.txt: behind the line of counts '6 6'" + behind);
+  CHECK(says(circle) == "edges.txt: after the line of counts '6 6'" + behind);
   CHECK(says(circle, counts) == "no error");
   CHECK(says("% all to all\n4 6\n2 3 4\n1 3 4\n1 2 4\n1 2 3\n") ==
-        "edges.txt: behind the line of counts '4 6'" + behind);
-  CHECK(says("4 2 011\n5 2 7\n6 1 7\n5 4 1\n4 3 1\n") == "edges.txt: behind the line of counts '4 2 11'" + behind);
-  CHECK(says("4 2 10\n1 2\n3 1\n1 4\n1 3\n") == "edges.txt: behind the line of counts '4 2 10'" + behind);
+        "edges.txt: after the line of counts '4 6'" + behind);
+  CHECK(says("4 2 011\n5 2 7\n6 1 7\n5 4 1\n4 3 1\n") == "edges.txt: after the line of counts '4 2 11'" + behind);
+  CHECK(says("4 2 10\n1 2\n3 1\n1 4\n1 3\n") == "edges.txt: after the line of counts '4 2 10'" + behind);
   CHECK(says("3 3\n2 3\n1 3\n1 2\n") == "no error");  // the same graph either way
   CHECK(says("6 6\n1 2\n2 3\n3 4\n4 5\n5 6\n1 6\n") == "no error");
   const std::string header = "#write.py\n# GMT Sat Nov 28 20:11:28 2026\n# \n";

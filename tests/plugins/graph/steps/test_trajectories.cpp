@@ -134,5 +134,5 @@ TEST_CASE("files that are no trajectories", "[messages]") {
   CHECK(says() == name + ": c of node 7 in snapshot 2 is not finite");
   changed([](auto&) {});
   CHECK(message([&] { read_trajectory(scratch.file("a.h5"), {"c"}, 12); }) ==
-        name + " holds 12 moments, every 12th of which are fewer than two; give a longer run, or a smaller stride");
+        name + " holds 12 snapshots, every 12th of which are fewer than two; give a longer run, or a smaller stride");
 }
