@@ -35,7 +35,7 @@ void register_physics(Registry& registry) {
 void register_nodes(Registry& registry) {
   registry.add<GraphSet>("graph", "nodes of one graph with their classes, from HDF5, from text or synthetic")
       .synonyms({"nodes", "edge_list", "planetoid", "citation", "network"});
-  registry.add<FullGraphLoader>("full_graph", "all nodes of one graph at every step, its rows divided among ranks")
+  registry.add<FullGraphLoader>("full_graph", "all nodes of one graph at every step, its rows distributed over ranks")
       .synonyms({"full_batch"});
   registry.renamed<train::Loader>("whole_graph", "full_graph");
   registry.add<Gcn>("gcn", "graph convolutions: classes of nodes from their features and their neighbours'")
@@ -51,7 +51,7 @@ void register_nodes(Registry& registry) {
 void register_links(Registry& registry) {
   registry.add<LinkSet>("links", "links of users and items, or of a graph's nodes, some of them held out")
       .synonyms({"bipartite", "interactions", "recommendation", "gowalla"});
-  registry.add<LightGcn>("light_gcn", "links to come, by embeddings that are spread along the known ones")
+  registry.add<LightGcn>("light_gcn", "link prediction by embeddings propagated along the known links")
       .synonyms({"lightgcn", "recommender", "collaborative_filtering", "matrix_factorization"});
   registry
       .add<PredictLinks>("predict_links", "link prediction by trained networks, compared with filters without training")

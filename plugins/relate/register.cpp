@@ -21,18 +21,19 @@ void register_types(Registry& registry) {
       .synonyms({"implicit_feedback", "user_item", "ratings"});
   registry.add<Clicks>("clicks", "records of dense and categorical features with a click label: HDF5, or synthetic")
       .synonyms({"criteo", "click_logs", "ctr"});
-  registry.add<Affinity>("affinity", "one number of a pair, from rows of both things and of their pieces")
+  registry
+      .add<Affinity>("affinity", "one value of a pair (affinity), from embedding rows of both and of their fragments")
       .synonyms({"drug_target", "deepdta", "binding"});
-  registry.add<Dlrm>("dlrm", "a probability from numbers and rows of tables, by products of all pairs of columns")
+  registry.add<Dlrm>("dlrm", "a probability from dense features and embeddings, by products of all pairs of columns")
       .synonyms({"recommendation", "ctr", "wide_and_deep"});
   registry
       .add<FactorizationMachine>(
           "factorization_machine",
-          "one number of a record: a bias, weights of rows and numbers, products of all pairs of them")
+          "one value of a record: a bias, weights of features, products of the embeddings of all pairs of them")
       .synonyms({"fm", "matrix_factorization", "svd"});
   registry
       .add<CosineFactorization>("cosine_factorization",
-                                "the cosine of vectors of a user and an item, learned from choices alone")
+                                "the cosine of embeddings of a user and an item, learned from interactions alone")
       .synonyms({"simplex", "heat", "contrastive_factors", "two_tower", "bpr"});
   registry
       .add<PredictAffinities>("predict_affinities",

@@ -15,7 +15,7 @@ void register_types(Registry& registry) {
       .synonyms({"text", "language"});
   registry
       .add<train::AssociativeRecall>("associative_recall",
-                                     "texts that ask for what stood far before: keys and their values")
+                                     "texts with key-value pairs whose values are queried far later")
       .synonyms({"mqar", "induction", "lookup"});
   registry.renamed<train::Dataset>("recall", "associative_recall");
   registry.renamed<train::Dataset>("grammar", "synthetic_grammar");

@@ -7,7 +7,8 @@ namespace cambium::sequence {
 void register_training(Registry& registry);
 
 void register_training(Registry& registry) {
-  registry.add<train::ByteLstm>("byte_lstm", "long short-term memory over bytes, beside transformer (Torch)")
+  registry
+      .add<train::ByteLstm>("byte_lstm", "long short-term memory (LSTM) over bytes, a baseline for transformer (Torch)")
       .synonyms({"char_rnn", "language_lstm"});
 }
 

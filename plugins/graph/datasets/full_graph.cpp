@@ -17,8 +17,8 @@ void FullGraphLoader::open(train::Dataset& data, const train::BatchPlan& plan, C
                     plan.samples, plan.batch));
   if (plan.turns != 1)
     throw InputError(
-        "loader full_graph gives every rank rows that lie together, but parallel lets ranks take turns; divide over "
-        "one level of ranks, or remove parallel");
+        "loader full_graph gives every rank contiguous rows, but parallel interleaves the ranks; divide over one level "
+        "of ranks, or remove parallel");
   if (plan.all_slices() % plan.ranks != 0)
     throw InputError(
         fmt::format("loader full_graph gives every rank as many rows of the graph, and {} ranks do not divide the {} "

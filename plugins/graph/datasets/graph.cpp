@@ -41,9 +41,8 @@ void GraphSet::Params::describe(deck::Describe<Params>& d) {
                 {"labelled", Nodes::labelled}})
       .def(Nodes::training);
   d("split", &Params::split,
-    "train/validation/test split of a file with several (masks), a number from 0; each: network k of `ensemble_size` "
-    "learns "
-    "split k, and classify_nodes gives mean and standard deviation over splits")
+    "train/validation/test split of a file with several (masks), an index from 0; each: network k of `ensemble_size` "
+    "is trained on split k, and classify_nodes reports mean and standard deviation over splits")
       .def("0")
       .example("each");
   d("features", &Params::features, "node features in the samples, for networks without a graph (mlp)").def(false);
@@ -53,18 +52,17 @@ void GraphSet::Params::describe(deck::Describe<Params>& d) {
       .def(false);
   d.check([](const Params& p) -> std::string {
     if (p.divided && p.features)
-      return "divided leaves each rank a part of the features, and features: true wants them with every node; remove "
-             "one "
-             "of the two";
+      return "divided stores a part of the features on each rank, and features: true needs all of them; remove one of "
+             "the two";
     if (p.split != "each" && (p.split.empty() || p.split.find_first_not_of("0123456789") != std::string::npos))
-      return fmt::format("split is '{}', expected a number from 0 or the word each", p.split);
+      return fmt::format("split is '{}', expected an index from 0 or the word each", p.split);
     if (p.split != "0" && p.file.empty())
       return "split selects one of several splits of a file; give file, or remove split";
     if ((p.file.empty() ? 0 : 1) + (p.edges.empty() ? 0 : 1) + (p.made ? 1 : 0) != 1)
       return "give one of: file (HDF5), edges (text), synthetic";
     if (p.edges.empty() && (!p.labels.empty() || p.count > 0 || p.directed || !p.columns.empty() || p.counts))
-      return "labels, count, directed, columns and counts go with edges; a file and a synthetic graph say all this "
-             "themselves";
+      return "labels, count, directed, columns and counts belong to edges; a file and a synthetic graph define all of "
+             "these";
     return {};
   });
 }

@@ -39,9 +39,8 @@ void LinkSet::Params::describe(deck::Describe<Params>& d) {
       return "give one of: file (HDF5), edges (text), synthetic";
     if (p.edges.empty() &&
         (!p.held_out_edges.empty() || !p.bipartite || p.users > 0 || p.items > 0 || !p.columns.empty() || p.counts))
-      return "held_out_edges, bipartite, users, items, columns and counts go with edges; a file and synthetic links "
-             "say "
-             "all this themselves";
+      return "held_out_edges, bipartite, users, items, columns and counts belong to edges; a file and synthetic links "
+             "define all of these";
     if (!p.bipartite && p.items > 0) return "items belong to users; of a plain graph (bipartite: false) give users";
     if (p.tuning && p.file.empty()) return "tuning goes with file, which has links to validate by";
     return {};

@@ -17,7 +17,7 @@ std::string problem_of(const Molecules::Params& p) {
   if (p.fold && *p.fold >= p.folds)
     return fmt::format("fold is {}, but they are counted from 0 to {}", *p.fold, p.folds - 1);
   if (!p.fold && p.part == Molecules::Part::test)
-    return "split: test takes the molecules of a fold; say which (fold: 0), or leave split out for all molecules";
+    return "split: test takes the molecules of a fold; give one (fold: 0), or leave split out for all molecules";
   if (!p.energy_unit) return "";
   std::string problem;
   const auto unit = parse_unit(*p.energy_unit, &problem);
@@ -54,10 +54,9 @@ MoleculeTable Molecules::table() const {
   out = xyz ? read_molecule_xyz(params_.file, params_.energy, params_.force)
             : read_molecule_h5(params_.file, params_.group);
   if (!out.energy_unit.empty() && params_.energy_unit && *params_.energy_unit != out.energy_unit)
-    throw KeyError(
-        "molecules.energy_unit", "energy_unit",
-        fmt::format("'{}' says that its energies are in {}, energy_unit that they are in {}; remove energy_unit",
-                    params_.file, out.energy_unit, *params_.energy_unit));
+    throw KeyError("molecules.energy_unit", "energy_unit",
+                   fmt::format("'{}' states energies in {}, energy_unit in {}; remove energy_unit", params_.file,
+                               out.energy_unit, *params_.energy_unit));
   if (out.energy_unit.empty()) out.energy_unit = params_.energy_unit.value_or(xyz ? "eV" : "kcal/mol");
   return out;
 }

@@ -174,8 +174,7 @@ std::string_view CellLines::without_remark(std::string_view line) {
   }
   if (close >= line.size()) fail("the attributes that begin with '{' have no '}'; is the file cut short?");
   const auto rest = trimmed(line.substr(close + 1));
-  if (!rest.empty() && remark_in(rest) != 0)
-    fail("nothing but a remark can stand behind the attributes between '{' and '}'");
+  if (!rest.empty() && remark_in(rest) != 0) fail("only a comment may follow the attributes between '{' and '}'");
   attributes_ = line.substr(open + 1, close - open - 1);
   auto cells = trimmed(line.substr(0, open));
   while (!cells.empty() && std::string_view(",;:").find(cells.back()) != std::string_view::npos) cells.remove_suffix(1);

@@ -144,9 +144,8 @@ void require_no_metis(const FirstLine& first, const EdgeText& rest) {
   }
   if (std::ssize(once) != n[1] || (rest.weight.empty() && once == edges)) return;
   throw InputError(
-      fmt::format("{}: behind the line of counts '{}' line i names the neighbours of node i, as in a graph of METIS; "
-                  "save the graph "
-                  "as a list of edges, or, if a line is an edge, say counts: true",
+      fmt::format("{}: after the line of counts '{}' line i lists the neighbours of node i, as in a graph of METIS; "
+                  "save the graph as a list of edges, or, if a line is an edge, set counts: true",
                   rest.path, fmt::join(n, " ")));
 }
 
@@ -162,21 +161,21 @@ bool take_counts(const FirstLine& first, EdgeText& rest, const EdgeTextKeys& key
   const std::string shown = fmt::format("{}", fmt::join(first.numbers, " "));
   if (!found) {
     if (keys.counts == true)
-      throw InputError(fmt::format(
-          "{}:{}: '{}' are not the counts of nodes and edges of the {} lines behind; is the file cut short? Correct "
-          "the line, or remove it and 'counts'",
-          rest.path, first.line, shown, rest.size()));
+      throw InputError(
+          fmt::format("{}:{}: '{}' are not the counts of nodes and edges of the {} lines that follow; is the file cut "
+                      "short? Correct the line, or remove it and 'counts'",
+                      rest.path, first.line, shown, rest.size()));
     if (!counts.near(first.numbers)) return false;
-    throw InputError(fmt::format(
-        "{}:{}: '{}' looks like counts of nodes and edges, but {} lines follow: is the file cut short? If it is an "
-        "edge, say counts: false, if it holds counts, correct them or remove the line",
-        rest.path, first.line, shown, rest.size()));
+    throw InputError(
+        fmt::format("{}:{}: '{}' looks like counts of nodes and edges, but {} lines follow: is the file cut short? If "
+                    "it is an edge, set counts: false, if it holds counts, correct them or remove the line",
+                    rest.path, first.line, shown, rest.size()));
   }
   rest.rows = found->rows;
   rest.columns = found->columns;
   rest.notes.push_back(
-      fmt::format("{}:{}: '{}' is taken for a line of counts ({}), which the {} lines behind have; counts: false takes "
-                  "it for an edge",
+      fmt::format("{}:{}: '{}' is read as a line of counts ({}), which the {} lines that follow match; counts: false "
+                  "reads it as an edge",
                   rest.path, first.line, shown, found->said, rest.size()));
   return true;
 }

@@ -85,11 +85,11 @@ std::optional<Market> market_of(const CellLines& lines) {
   if (words.size() != 5 || words[1] != "matrix")
     refuse("is not '%%MatrixMarket matrix FORMAT FIELD SYMMETRY'; correct it");
   if (words[2] != "coordinate")
-    refuse(fmt::format("says '{}', but edges are the entries of a sparse matrix; save it as coordinate", words[2]));
+    refuse(fmt::format("has '{}', but edges are the entries of a sparse matrix; save it as coordinate", words[2]));
   if (words[3] != "real" && words[3] != "integer" && words[3] != "pattern" && words[3] != "double")
-    refuse(fmt::format("says '{}', but weights are real, integer or pattern", words[3]));
+    refuse(fmt::format("has '{}', but weights are real, integer or pattern", words[3]));
   if (words[4] != "general" && words[4] != "symmetric")
-    refuse(fmt::format("says '{}', but weights are general or symmetric", words[4]));
+    refuse(fmt::format("has '{}', but weights are general or symmetric", words[4]));
   Market out;
   out.pattern = words[3] == "pattern";
   out.symmetric = words[4] == "symmetric";
@@ -185,14 +185,15 @@ std::vector<Column> columns_of_names(const CellLines& lines, std::vector<std::st
   if (source.size() != 1 || target.size() != 1) {
     if (cells.size() != 2 || (!source.empty() && !target.empty()))
       lines.fail(
-          fmt::format("the names '{}' do not say which two columns are the nodes of an edge; call them source and "
-                      "target, or say columns: [source, target, ...]",
+          fmt::format("the names '{}' do not identify the two columns of nodes of an edge; call them source and "
+                      "target, or set columns: [source, target, ...]",
                       fmt::join(cells, "', '")));
     out = {Column::source, Column::target};
   }
   if (std::count(out.begin(), out.end(), Column::weight) > 1)
-    lines.fail(fmt::format("two of the names '{}' are weights; say columns: [source, target, weight, other], say",
-                           fmt::join(cells, "', '")));
+    lines.fail(
+        fmt::format("two of the names '{}' are weights; set columns: [source, target, weight, other], for example",
+                    fmt::join(cells, "', '")));
   say_unused(out, cells, lines.path(), notes);
   return out;
 }
@@ -209,18 +210,18 @@ std::vector<Column> columns_of_remark(const CellLines& lines, std::vector<std::s
 void require_lines_of_edges(const CellLines& lines) {
   const auto& remarks = lines.remarks();
   if (remarks.size() > 1 && remarks[1].starts_with("# GMT "))
-    throw InputError(fmt::format(
-        "{}: its header is that of networkx's write_adjlist and write_multiline_adjlist, whose lines name "
-        "the neighbours of a node; save the graph by write_edgelist, or, if a line is an edge, say columns: "
-        "[source, target]",
-        lines.path()));
+    throw InputError(
+        fmt::format("{}: its header is that of networkx's write_adjlist and write_multiline_adjlist, whose lines name "
+                    "the neighbours of a node; save the graph by write_edgelist, or, if a line is an edge, set "
+                    "columns: [source, target]",
+                    lines.path()));
   const auto first = lines.remark_cells();
   if (lines.numbers_between() > 0 && first.size() == 1 && lines.whole(first.front()))
-    throw InputError(fmt::format(
-        "{}: numbers stand in remarks between the lines, as in LGL files, where the nodes of the lines "
-        "behind are neighbours of that number; save the graph as a list of edges, or, if a line is an edge, "
-        "say columns: [source, target]",
-        lines.path()));
+    throw InputError(
+        fmt::format("{}: comments between the lines hold node indices, as in LGL files, where the lines that follow "
+                    "list the neighbours of that node; save the graph as a list of edges, or, if a line is an edge, "
+                    "set columns: [source, target]",
+                    lines.path()));
 }
 
 }  // namespace cambium::graph

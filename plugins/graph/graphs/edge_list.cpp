@@ -39,7 +39,7 @@ std::vector<Labelled> read_labels(const std::string& path) {
     const auto node = lines.whole(cells[0]), label = lines.whole(cells[1]);
     if (first && !node && !label && !lines.real(cells[0]) && !lines.real(cells[1])) continue;  // names of the columns
     if (!node) lines.fail(fmt::format("expected a whole number for a node, found '{}'", cells[0]));
-    if (!label) lines.fail(fmt::format("expected a whole number for the number of a class, found '{}'", cells[1]));
+    if (!label) lines.fail(fmt::format("expected a whole number for the index of a class, found '{}'", cells[1]));
     if (*label < 0 || *label >= most_classes)
       lines.fail(fmt::format("classes are numbered from 0 to {}, not {}", most_classes - 1, *label));
     out.push_back({*node, static_cast<std::int32_t>(*label), cells.size() == 3 ? role_in(lines, cells[2]) : Role::none,
@@ -68,8 +68,8 @@ void take_labels(const std::string& path, const std::vector<Labelled>& labels, c
     const auto found = parts.numbering.node(each.node);
     if (!found)
       throw InputError(
-          fmt::format("{}:{}: there is no node {}; the graph has {}, {} ('{}' names no other; where nodes "
-                      "have no edge, 'count' says how many nodes there are)",
+          fmt::format("{}:{}: there is no node {}; the graph has {}, {} ('{}' names no other; where nodes have no "
+                      "edge, 'count' sets the number of nodes)",
                       path, each.line, each.node, parts.nodes, parts.numbering.range(), edges));
     const auto node = static_cast<std::size_t>(*found);
     if (parts.labels[node] >= 0)

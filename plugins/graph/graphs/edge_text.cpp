@@ -89,7 +89,7 @@ class EdgeReader {
     if (!found)
       lines_.fail(fmt::format("expected a whole number for a node, found '{}'{}", cell,
                               cell.empty() || lines_.real(cell) ? "" : "; number names, as pandas.factorize does"));
-    if (*found < 0) lines_.fail(fmt::format("nodes have numbers from 0 on, not {}", *found));
+    if (*found < 0) lines_.fail(fmt::format("node indices start at 0, found {}", *found));
     return *found;
   }
   double real(std::string_view cell, const char* what) const {
@@ -138,7 +138,7 @@ class EdgeReader {
         lines_.fail(
             fmt::format("'u v' or 'u v weight' was expected, but the line has {} word{}{}", cells.size(),
                         cells.size() == 1 ? "" : "s",
-                        cells.size() == 1 ? "; is the file cut short?" : "; say what they are by the key 'columns'"));
+                        cells.size() == 1 ? "; is the file cut short?" : "; describe them by the key 'columns'"));
       std::optional<double> weight = of_attributes();
       if (cells.size() > 2) weight = third(cells[2]);
       if (cells.size() > 3) last_.push_back(real(cells[3], "the time of an edge"));
@@ -210,11 +210,10 @@ class EdgeReader {
   /// Determines the roles of a third and fourth column without names.
   void judge_columns() {
     if (commas_.may_be_thousands())
-      throw InputError(
-          fmt::format("{}: some weights have a comma before three digits, as 12,000, others have none: it may be a "
-                      "decimal point or stand between thousands; write decimal points as points, and nothing between "
-                      "thousands",
-                      out_.path));
+      throw InputError(fmt::format(
+          "{}: some weights have a comma before three digits, as 12,000, others have none: it may be a decimal point "
+          "or a thousands separator; write decimal points as points, without thousands separators",
+          out_.path));
     if (!columns_.empty() || out_.weight.empty()) return;
     require_plain_thirds();
     const auto times = [](const std::vector<double>& x) { return std::all_of(x.begin(), x.end(), is_time); };
@@ -223,24 +222,20 @@ class EdgeReader {
     } else if (!last_.empty()) {
       if (std::ssize(last_) != out_.size() || (!konect_ && !times(last_)))
         throw InputError(
-            fmt::format("{}: lines have four columns, of which the last is no time; say what they are, columns: "
-                        "[source, target, weight, other], say",
+            fmt::format("{}: lines have four columns, of which the last is not a time; describe them, columns: "
+                        "[source, target, weight, other], for example",
                         out_.path));
       if (!konect_)
-        out_.notes.push_back(
-            fmt::format("{}: the third column is taken for weights, the fourth for times; the key "
-                        "'columns' says it otherwise",
-                        out_.path));
+        out_.notes.push_back(fmt::format(
+            "{}: the third column is read as weights, the fourth as times; the key 'columns' changes this", out_.path));
     } else if (!konect_ && without_weight() == 0 && times(out_.weight)) {
       out_.weight.clear();
-      out_.notes.push_back(
-          fmt::format("{}: the third column is taken for times, not for weights; the key 'columns' "
-                      "says it otherwise",
-                      out_.path));
+      out_.notes.push_back(fmt::format(
+          "{}: the third column is read as times, not as weights; the key 'columns' changes this", out_.path));
     } else if (!konect_ && thirds_) {
       const auto [low, high] = std::minmax_element(out_.weight.begin(), out_.weight.end());
       out_.notes.push_back(
-          fmt::format("{}: the third column, {:g} to {:g}, is taken for weights; the key 'columns' says it otherwise",
+          fmt::format("{}: the third column, {:g} to {:g}, is read as weights; the key 'columns' changes this",
                       out_.path, *low, *high));
     }
   }
@@ -250,10 +245,9 @@ class EdgeReader {
     if (konect_ || !thirds_ || !whole_thirds_ || !last_.empty()) return;
     if (*std::min_element(out_.weight.begin(), out_.weight.end()) < 0.0) return;  // no nodes
     const auto refuse = [&](const char* why) {
-      throw InputError(
-          fmt::format("{}: {}; say columns: [source, target, weight] where the third column are weights, or what its "
-                      "columns are",
-                      out_.path, why));
+      throw InputError(fmt::format(
+          "{}: {}; set columns: [source, target, weight] if the third column holds weights, or as its columns are",
+          out_.path, why));
     };
     if (without_weight() > 0)
       refuse("some lines have two whole numbers, some three, as if they named the neighbours of the first node");
@@ -286,7 +280,7 @@ class EdgeReader {
     while (lines_.next()) {
       const auto cells = lines_.cells();
       if (cells.size() != (market.pattern ? 2u : 3u))
-        lines_.fail(fmt::format("{} numbers were expected, but the line has {}; is the file cut short?",
+        lines_.fail(fmt::format("{} values were expected, but the line has {}; is the file cut short?",
                                 market.pattern ? 2 : 3, cells.size()));
       const auto u = node(cells[0]), v = node(cells[1]);
       if (u < 1 || u > market.rows || v < 1 || v > market.columns)
@@ -296,8 +290,7 @@ class EdgeReader {
     }
     if (out_.size() != market.entries)
       throw InputError(
-          fmt::format("{}: the matrix says that it has {} entries, but {} lines follow; the file is cut "
-                      "short or damaged",
+          fmt::format("{}: the matrix states {} entries, but {} lines follow; the file is cut short or damaged",
                       out_.path, market.entries, out_.size()));
   }
 
@@ -322,11 +315,10 @@ EdgeText read_edge_text(const std::string& path, const EdgeTextKeys& keys, bool 
   auto out = EdgeReader(path, keys, bipartite).read();
   if (out.bipartite && *out.bipartite != bipartite)
     throw InputError(
-        bipartite
-            ? fmt::format("{}: its header says that both columns number the same nodes; say bipartite: false", path)
-            : fmt::format("{}: its header says that it is bipartite: its two columns number different things, "
-                          "which this would take for one; read it as links of users and items",
-                          path));
+        bipartite ? fmt::format("{}: both columns index the same nodes, by its header; set bipartite: false", path)
+                  : fmt::format("{}: it is bipartite, by its header: its two columns index different sets, which would "
+                                "be merged here; read it as links of users and items",
+                                path));
   return out;
 }
 

@@ -137,12 +137,13 @@ static std::int64_t classes_without_node(const Graph& graph) {
 }
 
 void report(const Graph& graph, Log& log) {
-  log.info(fmt::format("graph {}: {} nodes, {} {}edges, {} loop{}, {} numbers per node ({:.3g} % not zero), {} classes",
-                       graph.source, graph.nodes(), graph.edges, graph.directed ? "directed " : "", graph.loops,
-                       graph.loops == 1 ? "" : "s", graph.features.columns,
-                       100.0 * static_cast<double>(graph.feature_entries) /
-                           (static_cast<double>(graph.nodes()) * static_cast<double>(graph.features.columns)),
-                       graph.classes));
+  log.info(
+      fmt::format("graph {}: {} nodes, {} {}edges, {} loop{}, {} features per node ({:.3g} % not zero), {} classes",
+                  graph.source, graph.nodes(), graph.edges, graph.directed ? "directed " : "", graph.loops,
+                  graph.loops == 1 ? "" : "s", graph.features.columns,
+                  100.0 * static_cast<double>(graph.feature_entries) /
+                      (static_cast<double>(graph.nodes()) * static_cast<double>(graph.features.columns)),
+                  graph.classes));
   log.info(fmt::format("  nodes to train on {}, to validate {}, to test {}", graph.in_role[0], graph.in_role[1],
                        graph.in_role[2]));
   if (graph.splits > 1)
@@ -150,10 +151,10 @@ void report(const Graph& graph, Log& log) {
                          graph.split, graph.splits - 1));
   for (const auto& note : graph.notes) log.info("  " + note);
   if (!graph.numbering.plain())
-    log.info(fmt::format("  nodes are those that lines name, {}; outputs call them by these numbers",
-                         graph.numbering.range()));
+    log.info(
+        fmt::format("  nodes are those named in the file, {}; outputs use these indices", graph.numbering.range()));
   if (graph.classes_alone > 0)
-    log.warn(fmt::format("{}: {} nodes have a class, but no edge; do classes and edges number nodes alike?",
+    log.warn(fmt::format("{}: {} nodes have a class, but no edge; do classes and edges use the same node indices?",
                          graph.source, graph.classes_alone));
   if (const auto unused = classes_without_node(graph); unused > 0)
     log.warn(fmt::format("{}: {} of {} classes {} no node{}; networks have an output for each", graph.source, unused,
@@ -164,10 +165,10 @@ void report(const Graph& graph, Log& log) {
   const auto repeated = graph.duplicates - graph.mutual;
   const auto times = [](std::int64_t count) { return fmt::format("{} edge{}", count, count == 1 ? "" : "s"); };
   if (graph.mutual > 0)
-    log.info(fmt::format("  {} given in both directions, each counted once (directed: true tells them apart)",
+    log.info(fmt::format("  {} given in both directions, each counted once (directed: true distinguishes them)",
                          times(graph.mutual)));
   if (repeated > 0 && graph.weighted)
-    log.warn(fmt::format("{}: {} given again in the same direction; their weights were added up", graph.source,
+    log.warn(fmt::format("{}: {} given again in the same direction; their weights were summed", graph.source,
                          times(repeated)));
   else if (repeated > 0)
     log.info(fmt::format("  {} given again, each counted once", times(repeated)));

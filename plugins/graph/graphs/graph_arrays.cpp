@@ -24,8 +24,7 @@ std::int64_t nodes_of(const io::File& file) {
         fmt::format("'{}' has no attribute 'nodes' (how many there are); is it a file of a graph?", file.file()));
   const auto nodes = file.attribute<std::int64_t>("nodes");
   if (nodes < 1 || nodes > most_nodes)
-    throw InputError(
-        fmt::format("'{}' says that it has {} nodes; from 1 to {} can be", file.file(), nodes, most_nodes));
+    throw InputError(fmt::format("'{}' states {} nodes, expected 1 to {}", file.file(), nodes, most_nodes));
   return nodes;
 }
 
@@ -48,7 +47,7 @@ std::int64_t edge_count(const io::File& file) {
   const auto weight_name = name_in(file, weight_names);
   if (!file.exists(weight_name)) return edges;
   if (const auto weights = file.dataset(weight_name).elements(); weights != edges)
-    throw InputError(fmt::format("'{}': /{} holds {} numbers for {} edges; the file is cut short or damaged",
+    throw InputError(fmt::format("'{}': /{} holds {} values for {} edges; the file is cut short or damaged",
                                  file.file(), weight_name, weights, edges));
   return edges;
 }
@@ -77,7 +76,7 @@ static std::vector<T> part_of(const io::Dataset& array, sparse::Range rows, std:
     for (const Wide x : block_of<Wide>(array, {begin, std::min(rows.end, begin + block)}, width)) {
       if constexpr (std::is_integral_v<T>)
         if (!std::in_range<T>(x))
-          throw InputError(fmt::format("'{}': {} holds {}, but numbers there go up to {}", array.file(), array.path(),
+          throw InputError(fmt::format("'{}': {} holds {}, but values there are at most {}", array.file(), array.path(),
                                        x, std::numeric_limits<T>::max()));
       out.push_back(static_cast<T>(x));
     }
@@ -86,7 +85,7 @@ static std::vector<T> part_of(const io::Dataset& array, sparse::Range rows, std:
 
 static std::int32_t narrow(std::int64_t x, const io::Dataset& array) {
   if (!std::in_range<std::int32_t>(x))
-    throw InputError(fmt::format("'{}': {} holds {}, but numbers there go up to {}", array.file(), array.path(), x,
+    throw InputError(fmt::format("'{}': {} holds {}, but values there are at most {}", array.file(), array.path(), x,
                                  std::numeric_limits<std::int32_t>::max()));
   return static_cast<std::int32_t>(x);
 }
@@ -149,7 +148,7 @@ static std::vector<std::int64_t> places_of(const io::Group& group, std::int64_t 
   if (array.elements() != nodes + 1 || part({0, 1}).front() != 0 || part({nodes, nodes + 1}).front() != entries ||
       values != entries)
     throw InputError(
-        fmt::format("'{}': /features/indptr must hold {} numbers from 0 to {}, the count of /features/indices, and "
+        fmt::format("'{}': /features/indptr must hold {} values from 0 to {}, the count of /features/indices, and "
                     "/features/values as many as these; the file is cut short or damaged",
                     group.file(), nodes + 1, entries));
   auto out = part({wanted.begin, wanted.end + 1});
@@ -193,7 +192,7 @@ void require_finite(const sparse::Csr<float>& features, const std::string& sourc
   for (std::int64_t i = 0; i < features.rows; ++i)
     for (const float x : features.values_of(i))
       if (!std::isfinite(x))
-        throw InputError(fmt::format("'{}': a feature of node {} is no finite number", source, first + i));
+        throw InputError(fmt::format("'{}': a feature of node {} is not finite", source, first + i));
 }
 
 sparse::Csr<float> features_of(const io::File& file, std::int64_t nodes, sparse::Range wanted) {
@@ -309,9 +308,8 @@ void say_unread_arrays(const std::string& source, const std::vector<std::string>
 void require_labels(std::span<const std::int32_t> labels, const std::string& source, const std::string& name) {
   for (std::size_t i = 0; i < labels.size(); ++i)
     if (labels[i] < -1)
-      throw InputError(
-          fmt::format("'{}': /{} holds {} for node {}; classes count from 0, and -1 says that it is not known", source,
-                      name, labels[i], i));
+      throw InputError(fmt::format("'{}': /{} holds {} for node {}; classes count from 0, and -1 means unknown", source,
+                                   name, labels[i], i));
     else if (labels[i] >= most_classes)
       throw InputError(fmt::format("'{}': /{} holds {} for node {}; classes are numbered from 0 to {}", source, name,
                                    labels[i], i, most_classes - 1));

@@ -19,10 +19,9 @@ std::vector<Link> listed(const io::File& file, const std::string& name, std::int
   const auto start = group.read<std::vector<std::int64_t>>("indptr");
   const auto item = group.read<std::vector<std::int32_t>>("items");
   if (std::ssize(start) != users + 1 || start.front() != 0 || start.back() != std::ssize(item))
-    throw InputError(
-        fmt::format("'{}': /{}/indptr must hold {} numbers from 0 to {}, the count of /{}/items; the file "
-                    "is cut short or damaged",
-                    file.file(), name, users + 1, item.size(), name));
+    throw InputError(fmt::format(
+        "'{}': /{}/indptr must hold {} values from 0 to {}, the count of /{}/items; the file is cut short or damaged",
+        file.file(), name, users + 1, item.size(), name));
   std::vector<Link> out;
   out.reserve(item.size());
   for (std::int64_t user = 0; user < users; ++user) {
@@ -43,8 +42,7 @@ std::vector<Link> listed(const io::File& file, const std::string& name, std::int
 std::int64_t count_of(const io::File& file, const char* name) {
   const auto out = file.attribute<std::int64_t>(name);
   if (out < 1 || out > most_nodes)
-    throw InputError(
-        fmt::format("'{}' says that it has {} {}; from 1 to {} can be", file.file(), out, name, most_nodes));
+    throw InputError(fmt::format("'{}' states {} {}, expected 1 to {}", file.file(), out, name, most_nodes));
   return out;
 }
 
@@ -65,10 +63,9 @@ LinkParts users_and_items(const io::File& file, bool tuning) {
   out.items = count_of(file, "items");
   out.training = listed(file, "train", out.users, out.items);
   if (tuning && !file.exists("validation"))
-    throw InputError(
-        fmt::format("'{}' has no group validation: its links would be held out for tuning; leave tuning "
-                    "away, or add the group",
-                    file.file()));
+    throw InputError(fmt::format(
+        "'{}' has no group validation: its links would be held out for tuning; remove tuning, or add the group",
+        file.file()));
   const char* group = tuning ? "validation" : "test";
   if (file.exists(group)) out.held_out = listed(file, group, out.users, out.items);
   if (tuning) out.training = without(out.training, out.held_out, out.items);
@@ -147,8 +144,7 @@ LinkParts read_link_lines(const LinkText& from) {
   if (!from.held_out.empty()) held_out = read_edge_text(from.held_out, from.keys, from.bipartite);
   if (!from.held_out.empty() && held_out.size() == 0)
     throw InputError(
-        fmt::format("'{}' holds no link; give some, or leave held_out_edges out to hold out a share of "
-                    "'{}'",
+        fmt::format("'{}' holds no link; give some, or leave held_out_edges out to hold out a fraction of '{}'",
                     from.held_out, from.training));
   if (from.bipartite) {
     out.user_numbers = numbering_of(from, from.users, {&training.u, &held_out.u}, "users");
@@ -166,8 +162,8 @@ LinkParts read_link_lines(const LinkText& from) {
     if (!text->weight.empty())
       out.notes.push_back(fmt::format("{}: weights of its edges are not used: a link is there or not", text->path));
     if (const auto found = std::max(out.users, from.bipartite ? 0 : out.items); text->rows > found && from.users == 0)
-      out.notes.push_back(fmt::format("{}: of the {} that it says there are, {} that no line names are left out",
-                                      text->path, text->rows, text->rows - found));
+      out.notes.push_back(fmt::format("{}: of the {} that it states, {} that no line names are left out", text->path,
+                                      text->rows, text->rows - found));
   }
   return out;
 }

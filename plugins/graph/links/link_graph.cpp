@@ -165,10 +165,10 @@ void report(const LinkGraph& graph, Log& log) {
                        graph.training.entries() / times, graph.held_out.entries() / times));
   if (!graph.user_numbers.plain() || !graph.item_numbers.plain())
     log.info(graph.bipartite
-                 ? fmt::format("  users and items are those that lines name: users {}, items {}; outputs call them by "
-                               "these numbers",
-                               graph.user_numbers.range(), graph.item_numbers.range())
-                 : fmt::format("  nodes are those that lines name, {}; outputs call them by these numbers",
+                 ? fmt::format(
+                       "  users and items are those named in the file: users {}, items {}; outputs use these indices",
+                       graph.user_numbers.range(), graph.item_numbers.range())
+                 : fmt::format("  nodes are those named in the file, {}; outputs use these indices",
                                graph.user_numbers.range()));
   if (!graph.named_items.empty())
     log.info(fmt::format("  {} of {} {} are in no link, and are no candidates in the evaluation",
@@ -180,7 +180,7 @@ void report(const LinkGraph& graph, Log& log) {
   };
   warn(graph.duplicates, "given before; each counts once");
   warn(graph.loops, "of a node with itself left out");
-  warn(graph.known, "held out, but among those to train on, left out");
+  warn(graph.known, "held out, but also in training, left out");
 }
 
 }  // namespace cambium::graph

@@ -32,7 +32,8 @@ class GmshReader {
       else if (section == "$Entities" && modern_)
         read_entities();
       else if (section == "$PartitionedEntities")
-        lines_.fail("the mesh is divided into partitions, whose curves carry no names; save it whole (gmsh -part 0)");
+        lines_.fail(
+            "the mesh is divided into partitions, whose curves carry no names; save it unpartitioned (gmsh -part 0)");
       else if (section == "$Nodes" && modern_)
         read_node_blocks();
       else if (section == "$Nodes" || section == "$ParametricNodes")
@@ -63,7 +64,7 @@ class GmshReader {
       words = io::split(lines_.line());
     } while (words.empty());
     if (words.size() < count)
-      lines_.fail(fmt::format("expected {} numbers in a line of the {}, found {}", count, what, words.size()));
+      lines_.fail(fmt::format("expected {} values in a line of the {}, found {}", count, what, words.size()));
     return words;
   }
   std::int64_t whole(std::string_view word, const char* what) const { return lines_.integer(word, what); }
@@ -121,10 +122,8 @@ class GmshReader {
       const auto words = need(8, "$Entities");
       const auto groups = whole(words[7], "the number of physical groups");
       if (groups < 0 || std::ssize(words) < 8 + groups)
-        lines_.fail(
-            fmt::format("curve {} says that it belongs to {} physical groups, but names {}; is the file cut "
-                        "short?",
-                        words[0], groups, words.size() - 8));
+        lines_.fail(fmt::format("curve {} states {} physical groups, but lists {}; is the file cut short?", words[0],
+                                groups, words.size() - 8));
       auto& of_curve = groups_of_curve_[whole(words[0], "a curve")];
       for (std::int64_t g = 0; g < groups; ++g) of_curve.push_back(std::abs(whole(words[8 + g], "a physical group")));
     }
@@ -211,7 +210,7 @@ class GmshReader {
   void require_all_parts() const {
     if (parts_.empty() || *parts_.rbegin() == std::ssize(parts_)) return;
     throw InputError(
-        fmt::format("'{}' holds {} of at least {} partitions of a mesh; save it whole (gmsh without -part_split)",
+        fmt::format("'{}' holds {} of at least {} partitions of a mesh; save it as one file (gmsh without -part_split)",
                     lines_.path(), parts_.size(), *parts_.rbegin()));
   }
 

@@ -25,7 +25,7 @@ void NetworkKeys::Grid::describe(deck::Describe<Grid>& d) {
       .example("[64, 64]");
   d("periodic", &Grid::periodic, "the last node along each direction is a neighbour of the first").def(false);
   d.check(
-      [](const Grid& p) { return p.nodes.empty() || p.nodes.size() > 3 ? "'nodes' needs one to three numbers" : ""; });
+      [](const Grid& p) { return p.nodes.empty() || p.nodes.size() > 3 ? "'nodes' needs one to three values" : ""; });
 }
 
 void NetworkKeys::Random::describe(deck::Describe<Random>& d) {

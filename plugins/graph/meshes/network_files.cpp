@@ -21,7 +21,7 @@ Numbering from_first(const EdgeText& text, std::int64_t first) {
     for (const auto i : {text.u[k], text.v[k]}) {
       if (i < first)
         text.fail(
-            k, fmt::format("node {} comes before the first one, {}; set 'first_index' to the number of the first node",
+            k, fmt::format("node {} comes before the first one, {}; set 'first_index' to the index of the first node",
                            i, first));
       if (i - first >= most_nodes)
         text.fail(
@@ -50,7 +50,7 @@ EdgeList read_edge_list(const NetworkKeys& keys, Log& log) {
   }
   say_notes(text.notes, log);
   if (!out.names.plain())
-    log.info(fmt::format("graph '{}': {} nodes, {}; spots, formulas and outputs call them by these numbers", keys.file,
+    log.info(fmt::format("graph '{}': {} nodes, {}; spots, formulas and outputs use these indices", keys.file,
                          out.nodes, out.names.range()));
   return out;
 }
@@ -62,13 +62,13 @@ void read_places(const io::Group& group, EdgeList& out) {
   const auto shape = set.shape();
   if (shape.size() != 2 || shape[1] < 1 || shape[1] > 3)
     throw InputError(
-        fmt::format("'{}': positions must have one row of one to three numbers for each node", group.file()));
+        fmt::format("'{}': positions must have one row of one to three coordinates for each node", group.file()));
   const auto values = set.read<std::vector<double>>();
   for (std::int64_t i = 0; i < shape[0]; ++i) {
     Place place{};
     for (std::int64_t d = 0; d < shape[1]; ++d) place[d] = values[i * shape[1] + d];
     if (!std::isfinite(place[0] + place[1] + place[2]))
-      throw InputError(fmt::format("'{}': the position of node {} is no number", group.file(), i));
+      throw InputError(fmt::format("'{}': the position of node {} is not finite", group.file(), i));
     out.place.push_back(place);
   }
   out.nodes = shape[0];
@@ -123,7 +123,7 @@ EdgeList read_edge_file(const NetworkKeys& keys) {
     if (root.has_attribute("nodes")) {
       const auto said = root.attribute<std::int64_t>("nodes");
       if (out.nodes > 0 && said != out.nodes)
-        throw InputError(fmt::format("'{}' holds {} positions, but its attribute nodes says {}; make both the same",
+        throw InputError(fmt::format("'{}' holds {} positions, but its attribute nodes is {}; make both the same",
                                      keys.file, out.nodes, said));
       out.nodes = said;
     }

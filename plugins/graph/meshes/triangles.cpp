@@ -101,15 +101,15 @@ void require_plane(const RawMesh& raw, const std::string& name) {
   double size = 0.0;
   for (const auto& p : raw.point) {
     if (!std::isfinite(p[0] + p[1] + p[2]))
-      throw InputError(
-          fmt::format("mesh {}: node {} lies at no number", name, raw.point_number[&p - raw.point.data()]));
+      throw InputError(fmt::format("mesh {}: the coordinates of node {} are not finite", name,
+                                   raw.point_number[&p - raw.point.data()]));
     size = std::max({size, std::abs(p[0] - raw.point[0][0]), std::abs(p[1] - raw.point[0][1])});
   }
   for (std::size_t i = 0; i < raw.point.size(); ++i)
     if (std::abs(raw.point[i][2] - raw.point[0][2]) > 1e-9 * size)
-      throw InputError(fmt::format(
-          "mesh {}: node {} lies at z = {:g}, others at z = {:g}; this physics lives in a plane z = constant", name,
-          raw.point_number[i], raw.point[i][2], raw.point[0][2]));
+      throw InputError(
+          fmt::format("mesh {}: node {} lies at z = {:g}, others at z = {:g}; this physics needs a plane z = constant",
+                      name, raw.point_number[i], raw.point[i][2], raw.point[0][2]));
 }
 
 /// Makes all triangles counter-clockwise; reverses a mesh that is clockwise throughout.
@@ -265,10 +265,10 @@ Squares squares_of(const RawMesh& raw, double count) {
 }
 
 [[noreturn]] void refuse_overlap(const std::string& name, const std::string& what) {
-  throw InputError(fmt::format(
-      "mesh {}: {}; triangles may not overlap, which would count what lies there twice: unite the surfaces (in Gmsh "
-      "BooleanFragments or BooleanDifference) and mesh the domain again",
-      name, what));
+  throw InputError(
+      fmt::format("mesh {}: {}; triangles may not overlap, which would count their overlap twice: unite the surfaces "
+                  "(in Gmsh BooleanFragments or BooleanDifference) and mesh the domain again",
+                  name, what));
 }
 
 /// Pairs of points closer than `distance`. Sorts the points along a direction in which few of a mesh coincide.
@@ -294,11 +294,11 @@ void say_twice(const RawMesh& raw, const std::vector<Triangles::Side>& boundary,
   const auto twice = points_within(raw, squares_of(raw, 2e8).width);
   for (const auto& [i, j] : twice)
     if (!outer[i] || !outer[j])
-      refuse_overlap(name, fmt::format("nodes {} and {} lie at one place, inside of triangles", raw.point_number[i],
-                                       raw.point_number[j]));
+      refuse_overlap(name, fmt::format("nodes {} and {} have the same position, inside of triangles",
+                                       raw.point_number[i], raw.point_number[j]));
   if (twice.empty()) return;
   log.warn(
-      fmt::format("mesh {}: {} nodes of the boundary lie where others do (the first are {} and {}): nothing passes "
+      fmt::format("mesh {}: {} nodes of the boundary coincide with others (the first are {} and {}): nothing passes "
                   "between their triangles, as through a wall; where there is none, unite the surfaces (in Gmsh "
                   "Coherence or BooleanFragments) and mesh the domain again",
                   name, twice.size(), raw.point_number[twice.front().first], raw.point_number[twice.front().second]));

@@ -54,7 +54,7 @@ class VtuReader {
     RawMesh mesh;
     const auto points = section("Points");
     const auto place = numbers(array_in(points, "", "Points"));
-    if (place.empty() || place.size() % 3) fail("has points that are not three numbers each");
+    if (place.empty() || place.size() % 3) fail("has points without three coordinates each");
     for (std::size_t i = 0; i < place.size(); i += 3) {
       mesh.point_number.push_back(static_cast<std::int64_t>(i / 3));
       mesh.point.push_back({place[i], place[i + 1], place[i + 2]});

@@ -3,11 +3,14 @@
 namespace cambium::graph {
 
 void MessageKeys::describe(deck::Describe<MessageKeys>& d) {
-  d("layers", &MessageKeys::layers, "times that messages are passed").range(1, 32).def(3);
+  d("layers", &MessageKeys::layers, "number of message-passing layers").range(1, 32).def(3);
   d("width", &MessageKeys::width, "hidden size: number of scalar features, and of vector features, per atom")
       .at_least(1)
       .def(64);
-  d("num_radial", &MessageKeys::radial, "functions of the distance").formerly("radial").at_least(1).def(20);
+  d("num_radial", &MessageKeys::radial, "number of radial basis functions of the distance")
+      .formerly("radial")
+      .at_least(1)
+      .def(20);
   d("cutoff", &MessageKeys::cutoff, "cut-off distance of the messages between atoms")
       .unit("angstrom")
       .greater_than(0.5)

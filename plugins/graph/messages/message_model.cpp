@@ -29,11 +29,11 @@ class Arrays {
     const auto array = file_.dataset(path);
     if (array.has_attribute("scale_factor"))
       throw InputError(
-          fmt::format("'{}': {} is packed, as direct weights are; a potential needs a model that was trained without "
-                      "'direct'",
+          fmt::format("'{}': {} is packed, as weights of quantised training; a potential needs a model that was "
+                      "trained without 'quantized_training'",
                       file_.file(), path));
     if (array.shape() != shape)
-      throw InputError(fmt::format("'{}': {} has the shape ({}), but the model's keys ask for ({}); train it again",
+      throw InputError(fmt::format("'{}': {} has the shape ({}), but the model's keys require ({}); train it again",
                                    file_.file(), path, fmt::join(array.shape(), ", "), fmt::join(shape, ", ")));
     return array.read<std::vector<double>>();
   }
@@ -55,10 +55,9 @@ class Arrays {
 double in_electronvolt(const std::string& unit, const std::string& path) {
   const auto known = parse_unit(unit);
   if (known && known->dimension == unit_of("eV").dimension) return conversion(unit, "eV");
-  throw InputError(
-      fmt::format("'{}' gives energies in '{}', which is no unit of an energy; say energy_unit in the data "
-                  "set of its training",
-                  path, unit));
+  throw InputError(fmt::format(
+      "'{}' gives energies in '{}', which is not an energy unit; set energy_unit in the data set of its training", path,
+      unit));
 }
 
 void read_energies(MessageModel& out, const std::string& state, const std::string& path) {

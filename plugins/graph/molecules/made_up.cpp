@@ -108,7 +108,7 @@ void for_pairs(const Molecule& m, F&& use) {
 void MadeUp::describe(deck::Describe<MadeUp>& d) {
   d("molecules", &MadeUp::molecules, "number of molecules").at_least(1).def(200);
   d("atoms", &MadeUp::atoms, "minimum and maximum number of atoms of a molecule").def({4, 9});
-  d("noise", &MadeUp::noise, "standard deviation of what is added to the energies")
+  d("noise", &MadeUp::noise, "standard deviation of the noise added to the energies")
       .unit("kcal/mol")
       .non_negative()
       .def(0.0);

@@ -48,8 +48,8 @@ void require_distances(const Molecule& m, const std::string& place) {
   double square = 0.0;
   for (int k = 0; k < 3; ++k) square += std::pow(m.position[3 * a + k] - m.position[3 * b + k] - near.shift[k], 2);
   throw InputError(
-      fmt::format("{}: atoms {} and {} lie {:.3g} Å apart, nearer than any two nuclei; positions are "
-                  "in Å: convert them, or leave the molecule out",
+      fmt::format("{}: atoms {} and {} are {:.3g} Å apart, nearer than any two nuclei; positions are in Å: convert "
+                  "them, or leave the molecule out",
                   place, a, b, std::sqrt(square)));
 }
 

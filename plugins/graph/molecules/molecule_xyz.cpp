@@ -31,9 +31,9 @@ Molecule molecule_of_frame(const io::ExtxyzReader& reader, const io::ExtxyzFrame
   const auto& file = reader.file();
   const auto fail = [&](const std::string& text) { file.fail_at(frame.line + 1, text); };
   const auto* label = io::first_of(file, frame.comment, names_of_label(energy, io::extxyz_energy_names()));
-  if (!label) fail(fmt::format("the comment has no {}=...; say by energy: NAME what the energy is called", energy));
+  if (!label) fail(fmt::format("the comment has no {}=...; set energy: NAME to the name of the energy", energy));
   const auto values = io::ExtxyzComment::numbers(file, *label);
-  if (values.size() != 1) fail(fmt::format("{} holds {} numbers, not 1", label->key, values.size()));
+  if (values.size() != 1) fail(fmt::format("{} holds {} values, not 1", label->key, values.size()));
   Molecule out;
   out.energy = values[0];
   for (std::size_t k = 0; frame.lattice && k < 9; ++k)

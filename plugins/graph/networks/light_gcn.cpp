@@ -235,10 +235,9 @@ void LightGcn::restore(const std::string& state) {
   bipartite_ = json.at("bipartite").get<bool>();
   links_ = json.at("links").get<std::uint64_t>();
   if (users_ < 1 || items_ < 1 || users_ > most_nodes || items_ > most_nodes)
-    throw InputError(
-        fmt::format("the state of this light_gcn says {} users and {} items, which cannot be; its file is damaged or "
-                    "was changed",
-                    users_, items_));
+    throw InputError(fmt::format(
+        "the state of this light_gcn holds {} users and {} items, which is invalid; its file is damaged or was changed",
+        users_, items_));
 }
 
 std::vector<Citation> LightGcn::citations() const {

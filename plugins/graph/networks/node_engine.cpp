@@ -123,12 +123,12 @@ void Engine<T>::require_held(const Graph& graph, bool alone) const {
   if (!graph.held) return;
   if (alone)
     throw InputError(
-        fmt::format("{}: divided: true leaves a part of the graph on each rank, and what is computed for single nodes "
-                    "wants all of it; take loader: full_graph, or remove divided",
+        fmt::format("{}: divided: true stores a part of the graph on each rank, and passes for single nodes need all "
+                    "of it; take loader: full_graph, or remove divided",
                     graph.source));
   if (const auto scheme = shape_.layout.scheme; scheme != Scheme::rows && scheme != Scheme::needed_rows)
     throw InputError(
-        fmt::format("{}: divided: true leaves rows of the graph on each rank, which layout {} wants elsewhere; take "
+        fmt::format("{}: divided: true stores rows of the graph on each rank, which layout {} needs elsewhere; take "
                     "needed_rows or rows, or remove divided",
                     graph.source, sparse::name_of(scheme)));
 }

@@ -27,7 +27,7 @@ std::string problem_of(const NodeNetworkParams& p) {
   for (const auto count : p.fan_out)
     if (count < 1) return fmt::format("fan_out: {} neighbours are none; draw 1 or more", count);
   if (!p.fan_out.empty() && p.fan_out.size() != p.layers.size() + 1)
-    return fmt::format("fan_out has {} numbers for {} layers (the hidden ones and the last)", p.fan_out.size(),
+    return fmt::format("fan_out has {} values for {} layers (the hidden ones and the last)", p.fan_out.size(),
                        p.layers.size() + 1);
   if (p.layers.size() > 30) return fmt::format("layers: {} hidden layers; 30 are the most", p.layers.size());
   return {};
@@ -40,12 +40,13 @@ NodeNetwork::NodeNetwork(const NodeNetworkParams& params, const char* name, Cont
   if (params.tiles == NodeNetworkParams::Tiles::off) return;
   if (layout_.scheme != sparse::Scheme::rows && layout_.scheme != sparse::Scheme::needed_rows)
     throw KeyError("node_network.tiles.layout", "tiles",
-                   fmt::format("tiles: auto needs whole rows of nodes on a rank, which layout {} does not have; take "
-                               "layout: needed_rows, or leave tiles out",
+                   fmt::format("tiles: auto needs complete rows of nodes on a rank, which layout {} does not have; "
+                               "take layout: needed_rows, or leave tiles out",
                                sparse::name_of(layout_.scheme)));
   if (layout_.ordered)
-    throw KeyError("node_network.tiles.ordered", "tiles",
-                   "tiles change the order of sums, and 'ordered' promises the bits of one rank; leave one away");
+    throw KeyError(
+        "node_network.tiles.ordered", "tiles",
+        "tiles change the order of sums, and 'ordered' promises results bitwise identical to one rank; remove one");
 }
 
 std::vector<LayerShape> NodeNetwork::layers_of(LayerShape::Kind kind, std::int64_t features,
@@ -157,8 +158,8 @@ bool NodeNetwork::divides_features(const GraphPtr& graph, Context& context) {
     const double error = std::sqrt(shares[0] * (1.0 - shares[0]) / static_cast<double>(graph->in_role[1]));
     divides = shares[1] <= shares[0] + error;
     context.log.info(
-        fmt::format("{}: {:.4f} of the validation nodes right with features divided by their sum, {:.4f} as they are: "
-                    "{} (sums_to_one: {} omits this trial of {} steps)",
+        fmt::format("{}: {:.4f} of the validation nodes correct with features divided by their sum, {:.4f} as they "
+                    "are: {} (sums_to_one: {} omits this trial of {} steps)",
                     name_, shares[0], shares[1], divides ? "divided" : "as they are", divides, trial_steps));
   }
   if (!seen.counts && !params_.sums_to_one)
@@ -168,8 +169,8 @@ bool NodeNetwork::divides_features(const GraphPtr& graph, Context& context) {
                     name_));
   if (!divides && seen.largest > large)
     context.log.warn(
-        fmt::format("{}: features are as large as {:g}, and the network learns best from numbers of order 1; write "
-                    "them with mean 0 and deviation 1",
+        fmt::format("{}: features are as large as {:g}, and the network learns best from values of order 1; write them "
+                    "with mean 0 and standard deviation 1",
                     graph->source, seen.largest));
   return divides;
 }
@@ -344,10 +345,9 @@ void NodeNetwork::restore(const std::string& state) {
   const auto json = nlohmann::json::parse(state);
   const auto features = json.at("features").get<std::int64_t>(), classes = json.at("classes").get<std::int64_t>();
   if (features < 1 || classes < 2 || features > most || classes > most)
-    throw InputError(
-        fmt::format("the state of this {} says {} features and {} classes, which cannot be; its file is "
-                    "damaged or was changed",
-                    name_, features, classes));
+    throw InputError(fmt::format(
+        "the state of this {} holds {} features and {} classes, which is invalid; its file is damaged or was changed",
+        name_, features, classes));
   sums_to_one_ = json.value("sums_to_one", params_.sums_to_one.value_or(true));  // earlier models always divided
   split_ = json.value("split", std::int64_t{-1});
   build(features, classes);

@@ -114,8 +114,8 @@ void describe_node_network(deck::Describe<P>& d) {
     "of another class, and in deep networks")
       .def(p.residual);
   d("normalization", &P::normalization,
-    "normalisation of the outputs of hidden layers before the activation; layer: to mean 0 and deviation 1 in each "
-    "node")
+    "normalisation of the outputs of hidden layers before the activation; layer: to mean 0 and standard deviation 1 in "
+    "each node")
       .options({{"none", Base::Normalization::none}, {"layer", Base::Normalization::layer}})
       .def(p.normalization);
   d("sums_to_one", &P::sums_to_one,

@@ -228,7 +228,7 @@ std::vector<Observable> GraphDiffusion::observables() const {
   std::vector<Observable> out;
   for (const auto& s : params_.species) {
     out.push_back({s.name + "_total", "",
-                   plain ? "sum over all nodes" : "sum over all nodes, weighted so that diffusion keeps it", true});
+                   plain ? "sum over all nodes" : "sum over all nodes, weighted so that diffusion conserves it", true});
     out.push_back({s.name + "_min", "", "smallest value", true});
     out.push_back({s.name + "_max", "", "largest value", true});
     out.push_back({s.name + "_deviation", "", "root mean square distance of the nodes from their mean", false});

@@ -145,9 +145,8 @@ void MeshTransport::warn_of_walls() {
   for (const double area : cells_.area) size = std::max(size, area * rate);
   if (through > 1e-3 * context_.comm.max(size))
     context_.log.warn(
-        "the flow crosses closed walls, or enters where 'outflow' is said: c piles up there and is thinned elsewhere; "
-        "give "
-        "those parts of the boundary a 'value' or 'outflow'");
+        "the flow crosses closed walls, or enters where 'outflow' is set: c accumulates there and is depleted "
+        "elsewhere; give those parts of the boundary a 'value' or 'outflow'");
 }
 
 /// Courant number 1 if only the flow limits the step, 2.51 over the largest eigenvalue if only diffusion does.
@@ -156,7 +155,7 @@ double MeshTransport::stable_step(double t) {
   const double flow = advection_.courant_rate();
   if (std::isinf(flow))
     throw KeyError("mesh_transport.flow.finite", params_.stream ? "stream" : "velocity",
-                   fmt::format("the flow is no finite number everywhere at t = {:g}; correct '{}'", t,
+                   fmt::format("the flow is not finite everywhere at t = {:g}; correct '{}'", t,
                                params_.stream ? "stream" : "velocity"));
   const bool implicit = params_.method == Method::implicit;
   const double rate = implicit ? flow / 0.6 : flow + fastest_diffusion_ / Stepper::real_limit;

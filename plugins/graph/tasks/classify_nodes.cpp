@@ -127,7 +127,7 @@ const ClassifyNodes::Split& ClassifyNodes::split_of(const NodeNetwork& network, 
   if (trained < 0 || trained >= std::ssize(splits_))
     throw KeyError("classify_nodes.models.split", "models",
                    fmt::format("models: '{}' was trained on none of the {} splits of {}; train it with split: each, or "
-                               "give the data set a number",
+                               "give the data set its index",
                                file, splits_.size(), splits_.front().graph->source));
   return splits_[trained];
 }
@@ -225,7 +225,7 @@ void ClassifyNodes::write(const std::vector<Row>& rows, Context& context) {
                           number_text(mean(row.by_class)), number_text(auc), number_text(precision));
   }
   write_two_classes(rows, *splits_.front().graph);
-  lines_.push_back("balanced: balanced accuracy, the mean over the classes of the share of each that is correct");
+  lines_.push_back("balanced: balanced accuracy, the mean over the classes of the fraction of each that is correct");
   if (splits_.size() > 1)
     lines_.push_back(fmt::format("mean and standard deviation over {} splits of training, validation and test nodes",
                                  splits_.size()));
@@ -311,9 +311,8 @@ Task::Outcome ClassifyNodes::run(Context& context) {
   const bool baselines = params_.baselines || params_.models.empty();
   if (splits_.front().graph->held && baselines)
     throw InputError(
-        "baselines want the whole graph on a rank, and divided: true leaves a part on each; give models and baselines: "
-        "false, "
-        "or remove divided");
+        "baselines need the full graph on a rank, and divided: true stores a part on each; give models and baselines: "
+        "false, or remove divided");
   std::vector<Row> rows;
   if (baselines) {
     rows.push_back(row_of_baseline("most frequent class", most_frequent, context));

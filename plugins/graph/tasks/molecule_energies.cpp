@@ -95,13 +95,13 @@ struct MoleculeEnergies::Judged {
     const auto again = molecules_in_both();
     if (again == std::ssize(test.views))
       throw KeyError("molecule_energies.test.same", "test",
-                     "all molecules of 'test' stand in 'training', too, so that their errors say little; give other "
+                     "all molecules of 'test' are also in 'training', so that their errors are too small; give other "
                      "molecules: split: test of the same fold");
     if (again > 0)
-      context.log.warn(fmt::format(
-          "{} of {} molecules of 'test' stand in 'training', too, so that their errors say little; leave them "
-          "out of one of both",
-          again, test.views.size()));
+      context.log.warn(
+          fmt::format("{} of {} molecules of 'test' are also in 'training', so that their errors are too small; remove "
+                      "them from one of both",
+                      again, test.views.size()));
   }
 
   /// Number of test molecules that are also in the training set.
@@ -211,7 +211,7 @@ void MoleculeEnergies::write(const Judged& judged, Context& context) const {
       std::vector<std::int64_t> number;
       for (const auto& sample : judged.test.samples) number.push_back(sample->id);
       for (const auto& view : judged.test.views) truth.push_back(view.energy);
-      io::labelled(out.write("molecule", number), "", "number of the molecule in the test set");
+      io::labelled(out.write("molecule", number), "", "index of the molecule in the test set");
       const auto add = [&](const std::string& name, const std::vector<double>& values, const std::string& meaning) {
         io::labelled(out.write(name, values), unit_, meaning);
         out.attach_scales(name, {"molecule"});

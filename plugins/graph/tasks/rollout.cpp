@@ -189,7 +189,7 @@ std::string Rollout::verdict(const Row& row) const {
   const Row& network = *find("network");
   const bool nearer = row.error.back() <= network.error.back();
   if (row.per_step() <= 0.0)
-    return fmt::format("{} is nearer to the truth; its file does not say how long '{}' took",
+    return fmt::format("{} is nearer to the truth; its file does not state how long '{}' took",
                        nearer ? fmt::format("'{}'", row.name) : "the network", row.name);
   const double times = network.per_step() / row.per_step();
   if (nearer && times >= 1.0)
@@ -220,8 +220,8 @@ void Rollout::write(const Trajectory& truth, Context& context) const {
     io::write_h5_atomically((fs::path(context.run_directory) / "rollout.h5").string(), [&](io::File& out) {
       io::follow_cf(out);
       const auto nodes = truth.nodes(), fields = std::ssize(params_.fields);
-      io::labelled(out.write("time", values[1]), "", "time since the first moment");
-      io::labelled(out.write("place", io::tensor_of(truth.place.data(), {nodes, 3})), "", "place of each node");
+      io::labelled(out.write("time", values[1]), "", "time since the first snapshot");
+      io::labelled(out.write("place", io::tensor_of(truth.place.data(), {nodes, 3})), "", "position of each node");
       if (!truth.corner.empty())
         io::labelled(out.write("triangle", io::tensor_of(truth.corner.data(), {std::ssize(truth.corner) / 3, 3})), "",
                      "nodes of each triangle");

@@ -32,7 +32,7 @@ Parts parts_from(const std::vector<std::int32_t>& part_of, int parts, std::strin
 
 void check(std::size_t nodes, int parts, std::span<const double> work) {
   if (parts < 1) throw InternalError(fmt::format("{} parts of a graph", parts));
-  if (work.size() != nodes) throw InternalError("parts of a graph: one number of work for each node");
+  if (work.size() != nodes) throw InternalError("parts of a graph: one value of work for each node");
   for (double w : work)
     if (!(w >= 0.0) || !std::isfinite(w)) throw InternalError("parts of a graph: work must be finite and not negative");
 }

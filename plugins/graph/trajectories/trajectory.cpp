@@ -59,16 +59,15 @@ std::vector<std::int64_t> moments_of(const Reader& in, std::int64_t stride, Traj
   std::vector<std::int64_t> taken;
   for (std::int64_t k = 0; k < std::ssize(time); k += stride) taken.push_back(k);
   if (taken.size() < 2)
-    throw InputError(
-        fmt::format("'{}' holds {} moments, every {}th of which are fewer than two; give a longer run, or a "
-                    "smaller stride",
-                    in.name(), time.size(), stride));
+    throw InputError(fmt::format(
+        "'{}' holds {} snapshots, every {}th of which are fewer than two; give a longer run, or a smaller stride",
+        in.name(), time.size(), stride));
   out.interval = time[taken[1]] - time[taken[0]];
   for (std::size_t k = 1; k < taken.size(); ++k)
     if (std::abs(time[taken[k]] - time[taken[k - 1]] - out.interval) > 1e-6 * out.interval)
       throw InputError(
-          fmt::format("'{}': its moments are not evenly apart (t = {:g} after {:g}, {:g} before); give the "
-                      "physics a sample_interval and the output node_fields the same interval",
+          fmt::format("'{}': its snapshots are not evenly spaced (t = {:g} after {:g}, {:g} before); give the physics "
+                      "a sample_interval and the output node_fields the same interval",
                       in.name(), time[taken[k]], time[taken[k - 1]], out.interval));
   return taken;
 }
@@ -84,7 +83,7 @@ void read_values(const Reader& in, const std::vector<std::string>& fields, const
         const double value = all.at(static_cast<std::size_t>(taken[m]) * n + i);
         if (!std::isfinite(value))
           throw InputError(
-              fmt::format("'{}': {} of node {} at moment {} is not finite", in.name(), fields[f], i, taken[m]));
+              fmt::format("'{}': {} of node {} in snapshot {} is not finite", in.name(), fields[f], i, taken[m]));
         out.value[m][i * fields.size() + f] = value;
       }
   }

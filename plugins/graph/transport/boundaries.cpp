@@ -34,11 +34,10 @@ void require_names(const std::map<std::string, BoundaryKeys>& keys, const Triang
   for (const auto& [name, key] : keys) {
     if (key.where || std::find(mesh.tags.begin(), mesh.tags.end(), name) != mesh.tags.end()) continue;
     if (mesh.tags.empty())
-      throw KeyError(
-          "boundaries.unnamed", deck::child_path("boundaries", name),
-          fmt::format("boundaries: the mesh names no part of its boundary, so there is no '{}'; say where it "
-                      "is: {}: {{where: x < 0.001, ...}}",
-                      name, name));
+      throw KeyError("boundaries.unnamed", deck::child_path("boundaries", name),
+                     fmt::format("boundaries: the mesh names no part of its boundary, so there is no '{}'; define it "
+                                 "by 'where': {}: {{where: x < 0.001, ...}}",
+                                 name, name));
     throw KeyError("boundaries.unknown", deck::child_path("boundaries", name),
                    fmt::format("boundaries: the mesh has no boundary '{}'{}", name, suggestion(name, mesh.tags)));
   }
@@ -136,12 +135,10 @@ int Boundaries::condition_of(const Triangles& mesh, const Triangles::Side& side,
     const auto found = number.find(name);
     if (found == number.end() || where.count(name)) return;
     if (out > 0 && !same(conditions_[out], conditions_[found->second]))
-      throw KeyError(
-          "boundaries.overlap", "boundaries",
-          fmt::format(
-              "boundaries: the edge at x = {:.4g}, y = {:.4g} belongs to '{}' and to '{}', which say different things; "
-              "leave one out, or say by 'where' which part is meant",
-              0.5 * (a[0] + b[0]), 0.5 * (a[1] + b[1]), before, name));
+      throw KeyError("boundaries.overlap", "boundaries",
+                     fmt::format("boundaries: the edge at x = {:.4g}, y = {:.4g} belongs to '{}' and to '{}', which "
+                                 "set different conditions; leave one out, or select its part by 'where'",
+                                 0.5 * (a[0] + b[0]), 0.5 * (a[1] + b[1]), before, name));
     if (out == 0) {
       out = found->second;
       before = name;

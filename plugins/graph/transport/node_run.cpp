@@ -48,7 +48,7 @@ void NodeRun::declare(State& state) {
                  run_values_.resize(at(range_.run().size() * stepper_.columns()));
                  return column_of(run_values_.data() + k, range_.run().size(), stepper_.columns());
                }});
-  state.add({"terms", At::node, "", "what changes the nodes beside diffusion", false, [] { return TensorRef{}; }});
+  state.add({"terms", At::node, "", "terms of the nodes other than diffusion", false, [] { return TensorRef{}; }});
 }
 
 void NodeRun::schedule(Schedule& schedule) {
@@ -114,9 +114,9 @@ void NodeRun::read_start() {
         const auto set = file.dataset(names_[k]);
         const auto shape = set.shape();
         if (shape.size() != 2 || shape[0] < 1 || shape[1] != range_.nodes())
-          throw KeyError(
-              "nodes.start_from.nodes", "start_from",
-              fmt::format("start_from: '{}' does not hold moments of the {} nodes of this deck", path, range_.nodes()));
+          throw KeyError("nodes.start_from.nodes", "start_from",
+                         fmt::format("start_from: '{}' does not hold snapshots of the {} nodes of this deck", path,
+                                     range_.nodes()));
         std::vector<double> last(shape[1]);
         const std::int64_t from[2] = {shape[0] - 1, 0};
         TensorRef row = io::tensor_of(last.data(), {1, shape[1]});

@@ -47,8 +47,8 @@ void describe_node_keys(deck::Describe<P>& d) {
       .non_negative()
       .def(0.0);
   d("partition", &NodeKeys::partition,
-    "division of the nodes among ranks: ranges (of nodes in an order of small bandwidth), cut (METIS, few nodes needed "
-    "of other ranks), or auto: cut where ranks then receive at least a tenth less; results are bitwise the same")
+    "partition of the nodes over ranks: ranges (of nodes in an order of small bandwidth), cut (METIS, few nodes needed "
+    "of other ranks), or auto: cut if ranks then receive at least a tenth less; results are bitwise identical")
       .options({{"auto", Partition::automatic}, {"ranges", Partition::ranges}, {"cut", Partition::cut}})
       .def(Partition::automatic);
   d("tolerance", &NodeKeys::tolerance, "relative residual tolerance of conjugate gradients, implicit steps only")

@@ -48,7 +48,7 @@ void NodeFieldsWriter::create(const AllShown& all) {
     file.attach_scales(name, {"node"});
   }
   if (all.names.size() > 0 && !all.names.plain()) {
-    io::labelled(file.write("node_number", all.names.all()), "", "number of the node in the file of the graph");
+    io::labelled(file.write("node_number", all.names.all()), "", "index of the node in the file of the graph");
     file.attach_scales("node_number", {"node"});
   }
   const bool edges = cells.corners == 2;

@@ -11,7 +11,7 @@ namespace cambium::podlstm {
 void WindowSet::Params::describe(deck::Describe<Params>& d) {
   d("series", &Params::series, "the coefficients over time");
   d("window", &Params::window, "number of input time steps of a network").at_least(1).def(8);
-  d("horizon", &Params::horizon, "times that it is to give").at_least(1).def(8);
+  d("horizon", &Params::horizon, "forecast horizon: number of predicted time steps").at_least(1).def(8);
   d("split", &Params::part, "split of the years")
       .formerly("part")
       .options({{"training", Part::training}, {"test", Part::test}})

@@ -204,7 +204,7 @@ void Member::restore(std::shared_ptr<const Preparation> preparation, const Windo
   build(shape, modes);
   if (std::ssize(weights) != layout_->parameters())
     throw InputError(
-        fmt::format("a stored network has {} weights, its genome asks for {}", weights.size(), layout_->parameters()));
+        fmt::format("a stored network has {} weights, its genome requires {}", weights.size(), layout_->parameters()));
   for (const auto& view : weights_.views()) {
     std::copy_n(weights.begin(), view.elements(), static_cast<float*>(view.data));
     weights = weights.subspan(view.elements());

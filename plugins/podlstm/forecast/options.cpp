@@ -29,7 +29,9 @@ void ForecastOptions::describe(deck::Describe<ForecastOptions>& d) {
       .range(1, 50)
       .def(1);
   d("ridge", &O::ridge, "penalty of ridge regression of min-max scaled windows").positive().def(0.1);
-  d("anomaly_ridge", &O::anomaly_ridge, "penalty of ridge regression of what the harmonics leave").positive().def(1.0);
+  d("anomaly_ridge", &O::anomaly_ridge, "penalty of ridge regression of the residual of the harmonics")
+      .positive()
+      .def(1.0);
   d("harmonics", &O::harmonics, "harmonics of the year").at_least(1).def(3);
   d("period", &O::period,
     "length of the year, in days or with a unit; where left out, the year of the calendar of the series (365.2425, "
@@ -46,8 +48,8 @@ void ForecastOptions::Lim::describe(deck::Describe<Lim>& d) {
       .at_least(1)
       .def({1, 2, 4});
   d("ridges", &Lim::ridges,
-    "penalties of the coupling between modes, in variances of a mode; 0: the LIM of the field; large ones leave damped "
-    "persistence of each mode")
+    "penalties of the coupling between modes, in variances of a mode; 0: the LIM of the field; large ones reduce it to "
+    "damped persistence of each mode")
       .non_negative()
       .def({0.0, 0.03, 0.1, 0.3, 1.0, 3.0});
 }

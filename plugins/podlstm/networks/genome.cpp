@@ -17,11 +17,11 @@ std::int64_t GenomeSpace::size() const {
 void GenomeSpace::require(const Genome& genome) const {
   if (static_cast<int>(genome.size()) != decisions())
     throw KeyError("genome.count", "genome",
-                   fmt::format("genome: {} numbers, expected {} for {} layers", genome.size(), decisions(), layers));
+                   fmt::format("genome: {} values, expected {} for {} layers", genome.size(), decisions(), layers));
   for (int d = 0; d < decisions(); ++d)
     if (const int g = genome[d]; g < 0 || g >= choices(d))
       throw KeyError("genome.range", "genome",
-                     fmt::format("genome: number {} is {}, expected 0 to {} ({})", d + 1, g, choices(d) - 1,
+                     fmt::format("genome: value {} is {}, expected 0 to {} ({})", d + 1, g, choices(d) - 1,
                                  is_node(d) ? "the node of a layer" : "a skip connection: 0 absent, 1 present"));
 }
 

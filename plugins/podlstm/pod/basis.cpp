@@ -126,7 +126,7 @@ void require_energy(const Pairs& pairs, const std::vector<double>& squared, std:
       throw KeyError(
           "pod.modes.directions", "modes",
           fmt::format(
-              "modes: {} asked for, but the training snapshots vary in {} direction(s) only; ask for at most {}", modes,
+              "modes: {} requested, but the training snapshots vary in {} direction(s) only; request at most {}", modes,
               k, k));
     }
 }
@@ -253,7 +253,7 @@ void require_snapshots(std::int64_t modes, const Field& field) {
     throw KeyError(
         "pod.modes.snapshots", "modes",
         fmt::format(
-            "modes: {} asked for, but there are only {} training snapshots; ask for at most {} or add snapshots", modes,
+            "modes: {} requested, but there are only {} training snapshots; request at most {} or add snapshots", modes,
             field.training(), field.training()));
 }
 

@@ -15,7 +15,7 @@ namespace cambium::podlstm {
 
 void FieldParams::Mask::describe(deck::Describe<Mask>& d) {
   d("file", &Mask::file, "file of the mask");
-  d("array", &Mask::array, "mask array, of the field's shape without time; nonzero cells are kept").def("mask");
+  d("array", &Mask::array, "mask array, of the field's shape without time; nonzero cells are used").def("mask");
 }
 
 void FieldParams::describe(deck::Describe<FieldParams>& d) {
@@ -64,7 +64,7 @@ Field::Field(const FieldParams& params, AreaWeights weights, std::optional<std::
   if (training_ > snapshots())
     throw KeyError(
         "field.training.range", "training",
-        fmt::format("training: {} snapshots asked for, but '{}' has {}", training_, params_.array, snapshots()));
+        fmt::format("training: {} snapshots requested, but '{}' has {}", training_, params_.array, snapshots()));
   io::on_root(context.comm, [&] { doubt_fill(); });
   if (weights_ == AreaWeights::cos_latitude) require_latitudes();
   cells_ = 1;
@@ -95,23 +95,21 @@ void Field::require_latitudes() const {
     std::vector<std::string> names;
     for (const auto& axis : file.axes()) names.push_back(axis.name);
     if (!curved.empty())
-      throw KeyError(
-          "field.weights.latitude.axis", "weights",
-          fmt::format("weights: cos_latitude needs latitudes along one axis, those of '{}' change along two ('{}'); "
-                      "bring the field "
-                      "to a regular grid (cdo remapbil), or say weights: none",
-                      params_.array, curved));
+      throw KeyError("field.weights.latitude.axis", "weights",
+                     fmt::format("weights: cos_latitude needs latitudes along one axis, those of '{}' change along two "
+                                 "('{}'); bring the field to a regular grid (cdo remapbil), or set weights: none",
+                                 params_.array, curved));
     throw KeyError(
         "field.weights.latitude.missing", "weights",
         fmt::format(
             "weights: cos_latitude needs latitudes, found the axes {}; none of them has units degrees_north, the "
-            "standard_name latitude or a name that begins with lat: name them (axes: [lat, lon]), or say weights: none",
+            "standard_name latitude or a name that begins with lat: name them (axes: [lat, lon]), or set weights: none",
             join(names)));
   }
   for (const double x : file.axes()[*latitude].values)
     if (!(std::abs(x) <= 90.001))
       throw KeyError("field.weights.latitude.range", "weights",
-                     fmt::format("weights: cos_latitude: '{}' of '{}' is {}, beyond 90 degrees; mend the file",
+                     fmt::format("weights: cos_latitude: '{}' of '{}' is {}, beyond 90 degrees; fix the file",
                                  file.axes()[*latitude].name, file.path(), number_text(x)));
 }
 
@@ -211,8 +209,8 @@ void Field::doubt_fill() const {
   if (!found) return;
   context_.log.warn(
       fmt::format("'{}' is {:.9g} in {} cells of its first snapshot, far from all others ({:.6g} to {:.6g}), and the "
-                  "file does not mark it as missing: if it stands for no value, say fill: [{:.9g}] (of packed data "
-                  "the stored number) and missing: land",
+                  "file does not mark it as missing: if it marks missing data, set fill: [{:.9g}] (of packed data the "
+                  "stored value) and missing: land",
                   params_.array, found->value, found->cells, found->low, found->high, found->value));
 }
 
@@ -275,7 +273,7 @@ bool Field::accept(double* column, std::int64_t stride, std::int64_t cell) const
   }
   if (const auto none = !land && stride == cells_ ? empty_snapshot(column - cell, cells_) : std::nullopt)
     throw KeyError("field.missing", "field.missing",
-                   fmt::format("'{}' has no number at all in snapshot {}, as after a run that was interrupted; leave "
+                   fmt::format("'{}' has no finite value in snapshot {}, as after a run that was interrupted; leave "
                                "the snapshot out of the file (cdo delete,timestep={})",
                                params_.array, *none, *none + 1));
   throw KeyError(
@@ -284,8 +282,8 @@ bool Field::accept(double* column, std::int64_t stride, std::int64_t cell) const
           "'{}' is NaN or missing in {} of {} snapshots at {} (first in snapshot {}) and no mask leaves that cell out; "
           "{}",
           params_.array, absent, snapshots(), place(cell), first,
-          land ? "name a mask, or say missing: land"
-               : "say missing: drop (leave such cells out) or missing: fill (use the cell's mean over the training "
+          land ? "name a mask, or set missing: land"
+               : "set missing: drop (leave such cells out) or missing: fill (use the cell's mean over the training "
                  "snapshots)"));
 }
 
@@ -430,8 +428,7 @@ void Field::look_at_first_snapshot() {
       if (!std::isfinite(values[i]) && (mask_.empty() || mask_[tile.first + i]))
         throw KeyError("field.missing.first", "field.missing",
                        fmt::format("'{}' is NaN or missing in the first snapshot at {} and no mask leaves that cell "
-                                   "out; name a mask, or say "
-                                   "missing: land (never any), drop or fill",
+                                   "out; name a mask, or set missing: land (never any), drop or fill",
                                    params_.array, place(tile.first + i)));
   }
 }

@@ -68,7 +68,7 @@ void fill_series(io::File& file, const Field& field, const Basis& basis) {
     numbers.push_back(static_cast<std::int32_t>(k + 1));
     shares.push_back(basis.energy[k] / basis.total_energy);
   }
-  describe(file.write("mode", numbers), "number of the mode", "1");
+  describe(file.write("mode", numbers), "mode number", "1");
   auto time = file.write("time", field.times());
   describe(time, "time", field.time_unit().text);
   if (field.time_unit().has_date())
@@ -76,7 +76,7 @@ void fill_series(io::File& file, const Field& field, const Basis& basis) {
   time.set_attribute("standard_name", "time");
   time.set_attribute("axis", "T");
   describe(file.write("energy", basis.energy), "sum of squared coefficients over training snapshots", squared);
-  describe(file.write("energy_share", shares), "share of the fluctuations' energy in training", "1");
+  describe(file.write("energy_share", shares), "fraction of the fluctuations' energy in training", "1");
   describe(file.write("energy_error", basis.sampling_errors(field.training())),
            "relative standard error of the energy, North's rule of thumb", "1");
   describe(file.write("coefficients", io::tensor_of(basis.coefficients.a.data(), {basis.coefficients.rows, modes})),
@@ -177,7 +177,7 @@ void write_pod_file(const std::string& path, const Field& field, const Basis& ba
     fill_attributes(*file, field, basis, weights);
     fill_series(*file, field, basis);
     write_map(*file, "mean", mean, field, "mean over training snapshots");
-    write_map(*file, "residual_rms", residual, field, "root mean square of what the modes leave out in training");
+    write_map(*file, "residual_rms", residual, field, "root mean square residual of the modes in training");
     if (detrended) {
       write_map(*file, "trend", trend, field, "linear trend that was taken off, per day");
       file->dataset("trend").set_attribute("zero_on_day", field.trend_from());

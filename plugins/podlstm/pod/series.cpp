@@ -18,8 +18,8 @@ namespace cambium::podlstm {
 void SeriesParams::describe(deck::Describe<SeriesParams>& d) {
   d("file", &SeriesParams::file, "HDF5 file, such as the one that the stage `pod` writes").example("{run}/pod/pod.h5");
   d("coefficients", &SeriesParams::coefficients, "array (time, mode)").def("coefficients");
-  d("train", &SeriesParams::train, "array (time, mode) of the training years, where they stand apart").def("");
-  d("test", &SeriesParams::test, "array (time, mode) of the test years, where they stand apart").def("");
+  d("train", &SeriesParams::train, "array (time, mode) of the training years, if it is separate").def("");
+  d("test", &SeriesParams::test, "array (time, mode) of the test years, if it is separate").def("");
   d("time", &SeriesParams::time, "times, training before test; days unless the unit specifies otherwise").def("time");
   d("training", &SeriesParams::training, "number of training times, from the first on; default: as in the file")
       .at_least(1);
@@ -108,7 +108,7 @@ Series read(const SeriesParams& params) {
         params.training.value_or(told ? file.attribute<std::int64_t>("training_snapshots") : all.rows);
     if (training > all.rows)
       throw KeyError("series.training.range", "training",
-                     fmt::format("training: {} times asked for, but '{}' has {}", training, params.file, all.rows));
+                     fmt::format("training: {} times requested, but '{}' has {}", training, params.file, all.rows));
     out.train = part(all, days, 0, training);
     out.test = part(all, days, training, all.rows);
     const auto array = file.dataset(params.coefficients);
@@ -191,7 +191,7 @@ std::vector<double> Series::next_days(std::int64_t n) const {
 std::string coarse_times(const Series& series, double period) {
   if (!(period < 2.0 * series.spacing())) return {};
   return fmt::format(
-      "the series has a time every {} days, so harmonics of {} days, the calendar's year, are not seen in it; give the "
+      "the series has a time every {} days, so harmonics of {} days, the calendar's year, are not resolved; give the "
       "length of a cycle (period: '12 samples'), or take no harmonics from the table",
       number_text(series.spacing()), number_text(period));
 }
@@ -208,8 +208,8 @@ std::string uneven_times(const Series& series) {
     const double usual = steps[steps.size() / 2];
     if (most > 1.5 * usual)
       return fmt::format(
-          "{} days lie between days {} and {} of the series, {} as a rule: windows count times and reach across such "
-          "gaps; put in what is missing, or forecast stretches without gaps",
+          "{} days separate days {} and {} of the series, {} as a rule: windows count times and reach across such "
+          "gaps; fill the gaps, or forecast stretches without gaps",
           number_text(most), number_text(days[widest]), number_text(days[widest + 1]), number_text(usual));
   }
   return {};

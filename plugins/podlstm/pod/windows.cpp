@@ -50,9 +50,10 @@ Split blocked_split(std::int64_t windows, double share, std::int64_t gap, const 
   const auto held = static_cast<std::int64_t>(std::ceil(share * static_cast<double>(windows) - 1e-9));
   const std::int64_t fit = windows - held - gap;
   if (held < 1)
-    throw KeyError("forecast.validation.empty", "validation",
-                   fmt::format("validation: a share of {:g} of {} windows leaves the validation block empty; raise it",
-                               share, windows));
+    throw KeyError(
+        "forecast.validation.empty", "validation",
+        fmt::format("validation: a fraction of {:g} of {} windows leaves the validation block empty; raise it", share,
+                    windows));
   if (fit < 1)
     throw KeyError(
         "forecast.validation.all", "validation",
@@ -93,7 +94,7 @@ Split random_split(std::int64_t windows, double share, std::uint64_t seed, const
   const auto held = static_cast<std::int64_t>(std::ceil(share * static_cast<double>(windows) - 1e-9));
   if (held < 1 || held >= windows)
     throw KeyError("forecast.validation.side", "validation",
-                   fmt::format("validation: a share of {:g} of {} windows leaves one side empty", share, windows));
+                   fmt::format("validation: a fraction of {:g} of {} windows leaves one side empty", share, windows));
   const auto order = train::epoch_order(seed, 0, windows);
   Split out;
   out.validation.assign(order.begin(), order.begin() + held);

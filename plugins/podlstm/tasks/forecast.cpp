@@ -39,7 +39,7 @@ void ForecastTask::Params::describe(deck::Describe<Params>& d) {
   d("index", &Params::index, "indices of the field, means over boxes of latitude and longitude, such as Nino-3.4")
       .def({});
   d.check([](const Params& p) -> std::string {
-    if (p.members == 1) return "members: a spread takes two members at least; give more, or 0 for no ensemble";
+    if (p.members == 1) return "members: a spread needs at least two members; give more, or 0 for no ensemble";
     if (p.members == 0 && (p.ahead > 0 || !p.index.empty() || p.residual))
       return "members: 0, but ahead, index and residual are of an ensemble; give members: 100";
     return "";
@@ -96,9 +96,9 @@ static void write_forecast_axes(io::File& out, const WindowShape& shape, std::in
     std::iota(numbers.begin(), numbers.end(), first);
     io::labelled(out.write(name, numbers), "", meaning);
   };
-  add("past_time", 1 - shape.past, shape.past, "times before the last that a forecast sees");
-  add("lead", 1, shape.future, "times after the last that a forecast sees");
-  add("mode", 1, modes, "number of the mode");
+  add("past_time", 1 - shape.past, shape.past, "input times, relative to the last input of a forecast");
+  add("lead", 1, shape.future, "times after the last input of a forecast");
+  add("mode", 1, modes, "mode number");
 }
 
 /// As dates if the series has them: days since the reference date.
@@ -107,7 +107,7 @@ static void write_issued(io::File& out, const std::vector<double>& days, io::cf:
   unit.seconds = 86400.0;
   unit.text.clear();
   auto array = io::labelled(out.write("issued", days), dated ? io::cf::plain_unit(unit).text : "",
-                            "last time that a forecast sees");
+                            "last input time of a forecast");
   if (!dated) return;
   array.set_attribute("standard_name", "forecast_reference_time");
   array.set_attribute("calendar", std::string(io::cf::name_of(unit.calendar)));
@@ -137,7 +137,7 @@ void report_table(const std::vector<TableRow>& rows, const Series& series, const
         out.attach_scales(name, {"issued", along, "mode"});
         io::show_at_top(out, "/" + name, io::plain_name(name));
       };
-      add("past", past, "past_time", shape.past, "true coefficients that a forecast sees");
+      add("past", past, "past_time", shape.past, "true coefficients in the input window of a forecast");
       add("truth", truth, "lead", shape.future, "true coefficients");
       // Strips the indentation of table rows: netCDF does not accept names with a leading blank.
       for (const auto& row : rows)

@@ -41,9 +41,9 @@ void write_times(io::File& out, const Ahead& a, const Series& series) {
   out.set_attribute("title", "Ensemble forecast by a linear inverse model");
   std::vector<double> lead;
   for (double day : a.days) lead.push_back(day - a.issued);
-  io::labelled(out.write("lead", lead), "days", "time since the last date that the forecast sees")
+  io::labelled(out.write("lead", lead), "days", "time since the last input date of the forecast")
       .set_attribute("standard_name", "forecast_period");
-  dated(out.write("issued", a.issued), series.time_unit, "last date that the forecast sees", "forecast_reference_time");
+  dated(out.write("issued", a.issued), series.time_unit, "last input date of the forecast", "forecast_reference_time");
   dated(out.write("valid_time", a.days), series.time_unit, "date of the forecast", "time").set_attribute("axis", "T");
   out.attach_scales("lead", {"valid_time"});
 }
@@ -56,7 +56,7 @@ void write_members(io::File& out, const Ahead& a, const Series& series, const st
   std::iota(modes.begin(), modes.end(), 1);
   io::labelled(out.write("member", members), "", "member of the ensemble")
       .set_attribute("standard_name", "realization");
-  io::labelled(out.write("mode", modes), "", "number of the mode");
+  io::labelled(out.write("mode", modes), "", "mode number");
   std::vector<double> values;
   for (const auto& member : a.members)
     values.insert(values.end(), member.a.begin(), member.a.begin() + a.times * a.modes);
@@ -113,7 +113,7 @@ void write_maps(io::File& out, const Ahead& a, const PodMaps& maps) {
   }
   const std::string names[] = {maps.array, maps.array + "_spread"};
   const std::string meanings[] = {"forecast of " + maps.array,
-                                  "standard deviation of the forecast, with what the modes leave out"};
+                                  "standard deviation of the forecast, with the residual of the modes"};
   for (int which : {0, 1}) {
     std::vector<double> values;
     for (std::int64_t h = 0; h < a.times; ++h) {

@@ -71,7 +71,7 @@ void PodTask::examine(Check& check) {
   check.memory("snapshots, at most", std::min(params_.buffer * 1048576.0, 8.0 * share));
   constexpr double most = 512.0 * 1048576.0;  // a second or two
   if (!opened.look_through(most))
-    check.not_looked_at(fmt::format("missing numbers of '{}' after the first snapshot: more than {:g} MiB on a rank",
+    check.not_looked_at(fmt::format("missing values of '{}' after the first snapshot: more than {:g} MiB on a rank",
                                     field.array, most / 1048576.0));
 }
 

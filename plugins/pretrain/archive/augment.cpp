@@ -19,7 +19,8 @@ void Reflection::describe(deck::Describe<Reflection>& d) {
 void AugmentKeys::describe(deck::Describe<AugmentKeys>& d) {
   d("shift", &AugmentKeys::shift, "periodic axes along which a field is shifted by any number of cells").def({});
   d("reflect", &AugmentKeys::reflect, "mirrors, each used half of the time").def({}).example("[{axis: 0, odd: [1]}]");
-  d("noise", &AugmentKeys::noise, "deviation of what is added to every value, in units of its channel's deviation")
+  d("noise", &AugmentKeys::noise,
+    "standard deviation of the noise added to every value, in units of its channel's standard deviation")
       .non_negative()
       .def(0.0);
   d("crop", &AugmentKeys::crop, "crop size: number of cells along each axis; default: full fields").def({});
@@ -65,10 +66,9 @@ void require_fitting(const AugmentKeys& keys, const FieldShape& shape) {
                                    channel, shape.channels - 1));
   }
   if (keys.warp && (shape.cells.size() != 2 || shape.periodic[0] != 0 || shape.periodic[1] != 0))
-    throw KeyError(
-        "augment.warp", "augment.warp",
-        "augment.warp bends pictures, fields over two axes that are not periodic; remove it, and say with shift and "
-        "reflect what these fields allow");
+    throw KeyError("augment.warp", "augment.warp",
+                   "augment.warp bends pictures, fields over two axes that are not periodic; remove it, and set shift "
+                   "and reflect as these fields allow");
   if (keys.crop.empty()) return;
   if (keys.crop.size() != shape.cells.size())
     throw KeyError(

@@ -18,7 +18,7 @@ void MadeUpFields::describe(deck::Describe<MadeUpFields>& d) {
       .at_least(2)
       .def(10);
   d("cells", &MadeUpFields::cells, "along x (periodic) and z").def({32, 16});
-  d("noise", &MadeUpFields::noise, "deviation of what is added to every value").non_negative().def(0.0);
+  d("noise", &MadeUpFields::noise, "standard deviation of the noise added to every value").non_negative().def(0.0);
   d("seed", &MadeUpFields::seed, "seed of phases and noise").at_least(0).def(1);
   d.check([](const MadeUpFields& keys) {
     return keys.cells[0] < 4 || keys.cells[1] < 4 ? "'cells' must be at least 4 along both axes" : "";

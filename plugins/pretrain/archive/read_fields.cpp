@@ -43,23 +43,23 @@ void require_finite(const io::Dataset& set, const std::vector<float>& values, st
   if (bad == values.end()) return;
   const auto at = static_cast<std::size_t>(bad - values.begin());
   if (const double x = set.read<std::vector<double>>()[at]; std::isfinite(x) && !std::isnan(*bad))
-    throw InputError(
-        fmt::format("'{}': {} is {:g} in moment {}, beyond what single precision holds (3.4e38); write it in "
-                    "a larger unit",
-                    file, name, x, static_cast<std::int64_t>(at) / cells));
-  throw InputError(fmt::format("'{}': {} is not finite in moment {}; leave the file out, or end before it with 'times'",
-                               file, name, static_cast<std::int64_t>(at) / cells));
+    throw InputError(fmt::format(
+        "'{}': {} is {:g} in snapshot {}, beyond what single precision holds (3.4e38); write it in a larger unit", file,
+        name, x, static_cast<std::int64_t>(at) / cells));
+  throw InputError(
+      fmt::format("'{}': {} is not finite in snapshot {}; leave the file out, or end before it with 'times'", file,
+                  name, static_cast<std::int64_t>(at) / cells));
 }
 
 /// InputError if a time is NaN, or before the previous one.
 void require_rising(const std::vector<double>& time, const std::string& file) {
   for (std::size_t m = 0; m < time.size(); ++m) {
     if (!std::isfinite(time[m]))
-      throw InputError(fmt::format("'{}': /scales/sim_time is not finite in moment {}; mend the file", file, m));
+      throw InputError(fmt::format("'{}': /scales/sim_time is not finite in snapshot {}; fix the file", file, m));
     if (m > 0 && time[m] < time[m - 1])
       throw InputError(
-          fmt::format("'{}': /scales/sim_time falls from {:g} to {:g} at moment {}; moments are read in the order of "
-                      "their times: sort the file, or take out what was written twice",
+          fmt::format("'{}': /scales/sim_time falls from {:g} to {:g} at snapshot {}; snapshots are read in the order "
+                      "of their times: sort the file, or remove what was written twice",
                       file, time[m - 1], time[m], m));
   }
 }
@@ -68,7 +68,7 @@ void require_rising(const std::vector<double>& time, const std::string& file) {
 void require_numbers(const std::vector<std::int64_t>& shape, const std::string& file, const std::string& name) {
   if (std::find(shape.begin(), shape.end(), 0) != shape.end())
     throw InputError(
-        fmt::format("'{}': {} holds nothing, its shape is {}; leave the file out", file, name, shape_text(shape)));
+        fmt::format("'{}': {} is empty, its shape is {}; leave the file out", file, name, shape_text(shape)));
 }
 
 /// First and one past the last snapshot in the requested time range.
@@ -80,7 +80,7 @@ std::pair<std::size_t, std::size_t> wanted(const FieldSource& source, const std:
   if (from >= to)
     throw KeyError(
         "field_archive.times.range", "times",
-        fmt::format("'{}' has no moment between {:g} and {:g}, its times go from {:g} to {:g}; change 'times'", file,
+        fmt::format("'{}' has no snapshot between {:g} and {:g}, its times go from {:g} to {:g}; change 'times'", file,
                     source.first_time, source.last_time, time.empty() ? 0.0 : time.front(),
                     time.empty() ? 0.0 : time.back()));
   return {static_cast<std::size_t>(from), static_cast<std::size_t>(to)};
@@ -94,7 +94,7 @@ std::vector<std::int64_t> closing_axes(const FieldSource& source, const std::vec
     if (closes != 0 && closes != 1)
       throw KeyError(
           "field_archive.periodic.value", "periodic",
-          fmt::format("periodic is 1 for an axis that closes on itself and 0 for others, not {}; mend it", closes));
+          fmt::format("periodic is 1 for an axis that closes on itself and 0 for others, not {}; fix it", closes));
   if (source.periodic.size() != shape.size())
     throw KeyError("field_archive.periodic", "periodic",
                    fmt::format("periodic names {} axes, but the fields of '{}' have {}", source.periodic.size(), path,
@@ -142,7 +142,7 @@ void read_tasks(const FieldSource& source, const std::string& path, Archive& out
                                    shape.size()));
     if (shape[0] != std::ssize(times))
       throw InputError(
-          fmt::format("'{}': {} has {} moments, but /scales/sim_time has {}; the file is cut short, or still being "
+          fmt::format("'{}': {} has {} snapshots, but /scales/sim_time has {}; the file is cut short, or still being "
                       "written: leave it out",
                       path, name, shape[0], times.size()));
     require_numbers(shape, path, name);
@@ -172,7 +172,7 @@ void read_array(const FieldSource& source, const std::string& path, Archive& out
   const auto set = file.dataset(source.array);
   const auto shape = set.shape();
   if (shape.size() < 4 || shape.size() > 5)
-    throw InputError(fmt::format("'{}': {} has {} axes; simulations, moments and two or three axes of space are read",
+    throw InputError(fmt::format("'{}': {} has {} axes; simulations, snapshots and two or three axes of space are read",
                                  path, source.array, shape.size()));
   require_numbers(shape, path, source.array);
   Layout layout{{source.array}, {shape.begin() + 2, shape.end()}, {}};

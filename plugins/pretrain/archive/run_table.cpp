@@ -40,7 +40,8 @@ RunTable read_runs(const std::string& path) {
     for (std::size_t k = 1; k < names.size(); ++k) {
       const auto value = parse_number(cells[k]);
       if (!value)
-        throw InputError(fmt::format("'{}': line {}: '{}' is no number; make the table again", path, number, cells[k]));
+        throw InputError(
+            fmt::format("'{}': line {}: '{}' is not a number; make the table again", path, number, cells[k]));
       out.parameters[names[k]].push_back(*value);
     }
   }

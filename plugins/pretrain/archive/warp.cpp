@@ -21,7 +21,7 @@ void WarpKeys::describe(deck::Describe<WarpKeys>& d) {
       .formerly("slant")
       .range(0.0, 1.0)
       .def(0.0);
-  d("elastic", &WarpKeys::bend, "deviation of a smooth displacement, in cells")
+  d("elastic", &WarpKeys::bend, "standard deviation of a smooth displacement, in cells")
       .formerly("bend")
       .non_negative()
       .def(0.0);

@@ -58,7 +58,7 @@ void ContrastiveKeys::describe(deck::Describe<ContrastiveKeys>& d) {
       return fmt::format("temperature.start ({:g}) must lie between min ({:g}) and max ({:g})",
                          keys.first_temperature(), t.least, t.most);
     if (keys.scheme == S::v1 && t.rate.value_or(0.0) > 0.0)
-      return "scheme v1 keeps its temperature, but temperature.rate is not 0; take v3, or remove rate";
+      return "scheme v1 has a constant temperature, but temperature.rate is not 0; take v3, or remove rate";
     return "";
   });
 }

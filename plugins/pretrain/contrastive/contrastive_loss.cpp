@@ -243,7 +243,7 @@ void ContrastiveLoss::take(const KeptNumbers& kept) {
     throw InputError("the checkpoint holds no estimates of a contrastive loss; resume with the model that wrote it");
   if (static_cast<int>(seen->second[1]) != rows_.columns())
     throw InputError(fmt::format(
-        "the checkpoint holds {} numbers per sample, the loss of the deck keeps {}; resume with the same loss.scheme",
+        "the checkpoint holds {} values per sample, the loss of the deck {}; resume with the same loss.scheme",
         seen->second[1], rows_.columns()));
   seen_ = static_cast<std::int64_t>(seen->second[0]);
   if (rows != kept.end()) rows_.set_whole(rows->second);

@@ -24,7 +24,7 @@ std::vector<T> gathered(std::span<const T> own, std::int64_t width, const RankRo
   traffic.count(name, "world", static_cast<std::int64_t>(own.size_bytes()));
   if (comm.size() == 1) return {own.begin(), own.end()};
   if (rows.all * width > std::numeric_limits<int>::max())
-    throw InputError("the features of a batch are more than 2^31 numbers; take a smaller batch or a smaller width");
+    throw InputError("the features of a batch are more than 2^31 values; take a smaller batch or a smaller width");
   std::vector<int> counts, places;
   std::int64_t place = 0;
   for (const auto here : rows.count) {

@@ -83,7 +83,7 @@ static Archive within(Archive archive, double first, double last) {
     }
     if (kept.time.empty())
       throw KeyError("field_archive.times", "times",
-                     fmt::format("{} has no moment between {:g} and {:g}; change 'times'", kept.source, first, last));
+                     fmt::format("{} has no snapshot between {:g} and {:g}; change 'times'", kept.source, first, last));
     simulation = std::move(kept);
   }
   return archive;
@@ -184,7 +184,7 @@ void FieldArchive::open(Context& context) {
                       simulation.source, simulation.time.size()));
     if (params_.apart >= count)
       throw KeyError("field_archive.apart", "pair_offset",
-                     fmt::format("'{}' has {} snapshots, so that none has a partner {} later; take a smaller "
+                     fmt::format("'{}' has {} snapshots, so that none has a positive {} later; take a smaller "
                                  "'pair_offset', or leave the run out",
                                  simulation.source, count, params_.apart));
     for (std::int64_t m = 0; m + params_.apart < count; ++m) {
@@ -196,7 +196,7 @@ void FieldArchive::open(Context& context) {
   }
   require_named();
   const auto& layout = archive_->layout;
-  context.log.info(fmt::format("{} moments of {} simulations, {} quantities on {} cells{}", moments_.size(),
+  context.log.info(fmt::format("{} snapshots of {} simulations, {} quantities on {} cells{}", moments_.size(),
                                archive_->simulations.size(), layout.channels.size(), layout.cells(),
                                params_.apart > 0 ? fmt::format(", each with the one {} later", params_.apart) : ""));
 }

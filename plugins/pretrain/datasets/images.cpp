@@ -17,7 +17,7 @@ void MadeUpImages::describe(deck::Describe<MadeUpImages>& d) {
   d("samples", &MadeUpImages::samples, "number of images").at_least(4).def(1000);
   d("size", &MadeUpImages::size, "pixels along both axes").range(8, 256).def(16);
   d("classes", &MadeUpImages::classes, "number of patterns (classes)").range(2, 100).def(4);
-  d("noise", &MadeUpImages::noise, "deviation of what is added to every pixel").non_negative().def(0.1);
+  d("noise", &MadeUpImages::noise, "standard deviation of the noise added to every pixel").non_negative().def(0.1);
   d("seed", &MadeUpImages::seed, "seed of all random choices except the patterns").at_least(0).def(1);
 }
 

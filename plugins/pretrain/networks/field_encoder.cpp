@@ -48,7 +48,7 @@ void FieldEncoder::Params::describe(deck::Describe<Params>& d) {
     if (p.partner == Partner::view && p.augment.nothing())
       return "a field and an unchanged copy of it teach nothing; give 'augment', or another 'positive'";
     if (p.pool == Pool::cells && !p.augment.crop.empty())
-      return "pool: cells reads whole fields, but 'augment.crop' cuts them; take pool: mean, or remove the crop";
+      return "pool: cells reads full fields, but 'augment.crop' crops them; take pool: mean, or remove the crop";
     return "";
   });
 }

@@ -99,7 +99,7 @@ void MugsEncoder::Params::describe(deck::Describe<Params>& d) {
       .def(1024);
   d("neighbours", &Params::neighbours, "number of nearest neighbours from the memory").at_least(1).def(8);
   d("prototypes", &Params::prototypes, "groups").at_least(2).def(64);
-  d("momentum", &Params::momentum, "momentum coefficient of the teacher: fraction of its weights kept per step")
+  d("momentum", &Params::momentum, "momentum coefficient of the teacher: fraction of its weights retained per step")
       .range(0.0, 1.0)
       .def(0.99);
   d("temperature", &Params::temperature, "temperature that similarities are divided by").positive().def(0.2);
@@ -113,7 +113,7 @@ void MugsEncoder::Params::describe(deck::Describe<Params>& d) {
     if (p.channels.empty()) return "'channels' names no stage";
     if (p.augment.nothing()) return "two unchanged copies of a field teach nothing; give 'augment'";
     if (p.pool == Pool::cells && (!p.augment.crop.empty() || p.small.views > 0))
-      return "pool: cells reads whole fields, but 'augment.crop' and small views cut them; take pool: mean, or remove "
+      return "pool: cells reads full fields, but 'augment.crop' and small views crop them; take pool: mean, or remove "
              "both";
     if (p.small.views > 0 && p.small.crop.empty()) return "small views have no extents; give 'small.crop'";
     const auto& w = p.weights;

@@ -74,7 +74,7 @@ std::span<const float> numbers_of(const train::Sample& sample, const std::string
     for (int a = 0; a < values.rank; ++a) here += (a ? " x " : "") + std::to_string(values.shape[a]);
     for (const auto n : shape.cells) wanted += " x " + std::to_string(n);
     throw InputError(
-        fmt::format("the encoder reads fields of {} numbers, sample {} has {} of {}", wanted, sample.id, here, field));
+        fmt::format("the encoder reads fields of {} values, sample {} has {} of {}", wanted, sample.id, here, field));
   }
   return {static_cast<const float*>(values.data), static_cast<std::size_t>(values.elements())};
 }

@@ -23,8 +23,9 @@ void TransformerKeys::describe(deck::Describe<TransformerKeys>& d) {
     for (const auto n : p.patch)
       if (n < 1) return "patch names an extent below 1; give cells along each axis";
     if (p.width % p.heads != 0 || p.width / p.heads % 2 != 0)
-      return fmt::format("{} numbers in {} heads: each head needs an even share; take a width that is a multiple of {}",
-                         p.width, p.heads, 2 * p.heads);
+      return fmt::format(
+          "{} channels in {} heads: each head needs an even number of them; take a width that is a multiple of {}",
+          p.width, p.heads, 2 * p.heads);
     return "";
   });
 }
@@ -56,11 +57,10 @@ void require_fitting(const TransformerKeys& keys, const FieldShape& shape) {
               "transformer.patch has {} cells along axis {}, which {} cells are not a multiple of; take a divisor",
               keys.patch[a], a, shape.cells[a]));
   if (keys.width / keys.heads < 2 * axes)
-    throw KeyError(
-        "transformer.heads", "transformer.heads",
-        fmt::format("a head of the transformer has {} numbers, and places along {} axes need {}; take a larger width, "
-                    "or fewer heads",
-                    keys.width / keys.heads, axes, 2 * axes));
+    throw KeyError("transformer.heads", "transformer.heads",
+                   fmt::format("a head of the transformer has {} channels, and positions along {} axes need {}; take a "
+                               "larger width, or fewer heads",
+                               keys.width / keys.heads, axes, 2 * axes));
 }
 
 }  // namespace cambium::pretrain

@@ -52,8 +52,8 @@ void write_index(io::File& file, const StatedIndex& index) {
   const auto& stated = index.stated;
   write_rows(file, "rows", parts.rows, "unit vectors");
   write_rows(file, "centres", parts.centres, "of the lists");
-  io::labelled(file.write("start", parts.start), "", "first place of each list, and the end");
-  io::labelled(file.write("number", parts.number), "", "row at each place, -1 for none");
+  io::labelled(file.write("start", parts.start), "", "first position of each list, and the end");
+  io::labelled(file.write("number", parts.number), "", "row at each position, -1 for none");
   io::labelled(file.write("unit", parts.unit), "", "of the bytes of each list");
   const auto bytes = parts.bytes.values();
   io::labelled(file.write("bytes", io::tensor_of(bytes)), "",

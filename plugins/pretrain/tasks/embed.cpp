@@ -78,9 +78,9 @@ Task::Outcome Embed::run(Context& context) {
       write_matrix(file, "vector", vectors.field, "component", "unit vector of the field");
       write_matrix(file, "partner", vectors.partner, "component", "unit vector of its partner");
       write_matrix(file, "parameters", table.parameters, "parameter", "parameters of the run");
-      write_column(file, "simulation", table.simulation, "number of the run");
-      write_column(file, "moment", table.moment, "number of the moment");
-      write_column(file, "time", table.time, "time of the moment");
+      write_column(file, "simulation", table.simulation, "index of the run");
+      write_column(file, "moment", table.moment, "index of the snapshot");
+      write_column(file, "time", table.time, "time of the snapshot");
       write_column(file, "label", table.label, "class");
     });
   });

@@ -70,10 +70,10 @@ std::vector<Method> Neighbours::methods(train::Dataset& archive, train::Dataset&
   queries_ = read_table(queries);
   if (const auto again = rows_found_again(queries_.field, archive_.field);
       again > 0 && params_.by != By::partner && params_.compare == Compare::all)
-    context.log.warn(fmt::format(
-        "{} of {} queries stand in the archive, too, and find themselves, which says nothing of the search; give "
-        "other queries, or compare: other_moments",
-        again, queries_.rows()));
+    context.log.warn(
+        fmt::format("{} of {} queries are also in the archive and find themselves, which does not test the search; "
+                    "give other queries, or compare: other_moments",
+                    again, queries_.rows()));
   Matrix known, asked;
   if (params_.model) {
     LoadedEncoder encoder(*params_.model, context);
@@ -83,12 +83,10 @@ std::vector<Method> Neighbours::methods(train::Dataset& archive, train::Dataset&
       known = encoder.vectors_of(archive, params_.batch).field;
     } else {
       if (of_queries.partner.empty())
-        throw KeyError(
-            "neighbours.by.partner", "by",
-            fmt::format(
-                "by is partner, but '{}' was trained with views of the same field; train it with positive: field "
-                "or parameters, or judge it by something else",
-                *params_.model));
+        throw KeyError("neighbours.by.partner", "by",
+                       fmt::format("by is partner, but '{}' was trained with views of the same field; train it with "
+                                   "positive: field or parameters, or set another 'by'",
+                                   *params_.model));
       known = std::move(of_queries.partner);
     }
     citations_ = encoder.citations();
@@ -101,9 +99,7 @@ static void require_known(bool known, const char* what) {
   if (!known)
     throw KeyError(
         "neighbours.by", "by",
-        fmt::format("by is {}, but the samples of archive or queries have none; judge by something that both "
-                    "have",
-                    what));
+        fmt::format("by is {}, but the samples of archive or queries have none; set 'by' to what both have", what));
 }
 
 Questions Neighbours::questions() const {
@@ -130,7 +126,7 @@ Questions Neighbours::questions() const {
       break;
   }
   const auto entries = params_.by == By::partner ? q.rows() : a.rows();
-  if (params_.compare != Compare::all) require_known(!a.moment.empty() && !q.moment.empty(), "compared over moments");
+  if (params_.compare != Compare::all) require_known(!a.moment.empty() && !q.moment.empty(), "compared over snapshots");
   out.lists = [this, &a, &q, at, entries](std::int64_t query) {
     std::map<std::int64_t, std::vector<std::int64_t>> lists;
     for (std::int64_t k = 0; k < entries; ++k) {

@@ -116,7 +116,7 @@ static void require_classes(const std::vector<std::int64_t>& training, const std
   for (const auto c : test)
     if (c < 0)
       throw InputError(
-          "a test sample has the class -1, which is none: nothing is right about it; leave it out with 'range'");
+          "a test sample has the class -1, which is none: no prediction is correct; leave it out with 'range'");
 }
 
 /// Number of entries with a class that does not occur in `known`.
@@ -129,7 +129,7 @@ static std::int64_t of_no_class(const std::vector<std::int64_t>& classes, const 
 static void warn_of_overlap(const Table& known, const Table& asked, const std::vector<std::int64_t>& classes,
                             const std::vector<std::int64_t>& truth, Log& log) {
   if (const auto again = rows_found_again(asked.field, known.field); again > 0)
-    log.warn(fmt::format("{} of {} test samples stand in training, too, where their class is known; give others", again,
+    log.warn(fmt::format("{} of {} test samples are also in training, where their class is known; give others", again,
                          asked.rows()));
   if (const auto others = of_no_class(truth, classes); others > 0)
     log.warn(
@@ -151,7 +151,7 @@ Task::Outcome Probe::run(Context& context) {
   const auto &classes = labels ? known.label : known.simulation, &truth = labels ? asked.label : asked.simulation;
   if (classes.empty() || truth.empty())
     throw KeyError("probe.by", "by",
-                   fmt::format("by is {0}, but the samples have no {0}; judge by what both data sets have",
+                   fmt::format("by is {0}, but the samples have no {0}; set 'by' to what both data sets have",
                                labels ? "label" : "simulation"));
   require_classes(classes, truth);
   warn_of_overlap(known, asked, classes, truth, context.log);

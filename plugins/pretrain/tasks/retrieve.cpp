@@ -25,7 +25,7 @@ void Retrieve::Params::describe(deck::Describe<Params>& d) {
     "model file of a field_encoder; for a search by parameters, one trained with positive: parameters")
       .example("\"{run}/train/model.h5\"");
   d("archive", &Params::archive, "archive to search");
-  d("index_file", &Params::from, "index file written by this stage before, in place of an archive")
+  d("index_file", &Params::from, "index file written by an earlier run of this stage, instead of an archive")
       .formerly("from")
       .example("\"{run}/retrieve/index.h5\"");
   d("queries", &Params::queries, "query fields, whose most similar entries are searched");
@@ -120,11 +120,10 @@ Entries Retrieve::search(LoadedEncoder& encoder, const FloatRows& queries, Conte
   if (params_.from) {
     auto kept = read_index(*params_.from);
     if (kept.lists.rows().columns != queries.columns)
-      throw KeyError(
-          "retrieve.from.size", "index_file",
-          fmt::format("index_file: '{}' holds vectors of {} numbers, the model gives {}; take the model that it "
-                      "was made with, or make it again",
-                      *params_.from, kept.lists.rows().columns, queries.columns));
+      throw KeyError("retrieve.from.size", "index_file",
+                     fmt::format("index_file: '{}' holds vectors of {} components, the model gives {}; take the model "
+                                 "that it was made with, or make it again",
+                                 *params_.from, kept.lists.rows().columns, queries.columns));
     if (!kept.model.empty() && kept.model != encoder.mark())
       throw KeyError(
           "retrieve.from.model", "index_file",

@@ -130,9 +130,9 @@ void SmilesReader::organic() {
   } else if (here() == '~') {
     refuse("'~' is a bond of any order, as patterns have it; a molecule has bonds of known order");
   } else if (here() == '>') {
-    refuse("'>' stands between the parts of a reaction; give each molecule by itself");
+    refuse("'>' separates the parts of a reaction; give each molecule by itself");
   } else {
-    refuse(fmt::format("'{}' is no atom that may stand without brackets", here()));
+    refuse(fmt::format("'{}' is not an atom that may be written without brackets", here()));
   }
   add_atom(std::move(atom), true);
 }
@@ -216,7 +216,7 @@ void SmilesReader::bracket() {
   atom.charge = charge();
   if (here() == ':') {
     ++at_;
-    if (!digit(here())) refuse("a number was expected behind ':'");
+    if (!digit(here())) refuse("a number was expected after ':'");
     number();
   }
   if (here() != ']') refuse("']' was expected");

@@ -21,8 +21,7 @@ std::vector<std::int32_t> word_rows(std::string_view sequence, std::int64_t lett
       throw InputError(fmt::format("letter {} of the sequence is '{}'; residues are letters", k + 1, sequence[k]));
   if (length < letters)
     throw InputError(
-        fmt::format("the sequence has {} letters, but a word has {}; give the whole sequence, or take "
-                    "shorter words",
+        fmt::format("the sequence has {} letters, but a word has {}; give the full sequence, or take shorter words",
                     length, letters));
   std::vector<std::int32_t> out;
   for (std::int64_t k = 0; k + letters <= length; ++k) {

@@ -15,7 +15,7 @@ constexpr std::int64_t most = 1'000'000'000;
 std::int64_t count_of(const io::File& file, const char* name) {
   const auto out = file.has_attribute(name) ? file.attribute<std::int64_t>(name) : 0;
   if (out < 1 || out > most)
-    throw InputError(fmt::format("'{}' says that it has {} {}; a file of choices has an attribute {} from 1 to {}",
+    throw InputError(fmt::format("'{}' states {} {}; a file of interactions has an attribute {} from 1 to {}",
                                  file.file(), out, name, name, most));
   return out;
 }
@@ -27,10 +27,9 @@ ChoiceTable::Lists listed(const io::File& file, const std::string& name, const c
   const auto start = group.read<std::vector<std::int64_t>>("indptr");
   const auto item = group.read<std::vector<std::int32_t>>("items");
   if (std::ssize(start) != count + 1 || start.front() != 0 || start.back() != std::ssize(item))
-    throw InputError(
-        fmt::format("'{}': /{}/indptr must hold {} numbers from 0 to {}, the count of /{}/items; the file is cut short "
-                    "or damaged",
-                    file.file(), name, count + 1, item.size(), name));
+    throw InputError(fmt::format(
+        "'{}': /{}/indptr must hold {} values from 0 to {}, the count of /{}/items; the file is cut short or damaged",
+        file.file(), name, count + 1, item.size(), name));
   ChoiceTable::Lists out(static_cast<std::size_t>(count));
   for (std::size_t k = 0; k < out.size(); ++k) {
     if (start[k] > start[k + 1] || start[k + 1] > std::ssize(item))
@@ -65,9 +64,9 @@ ChoiceTable read_choices(const std::string& path) {
   out.items = count_of(file, "items");
   for (const char* name : {"train", "test"})
     if (!file.is_group(name))
-      throw InputError(
-          fmt::format("'{}' has no group {}; a file of choices has the groups train and test, of each indptr and items",
-                      path, name));
+      throw InputError(fmt::format(
+          "'{}' has no group {}; a file of interactions has the groups train and test, of each indptr and items", path,
+          name));
   out.training = listed(file, "train", "user", out.users, out.items);
   out.test = listed(file, "test", "user", out.users, out.items);
   if (file.is_group("validation")) {

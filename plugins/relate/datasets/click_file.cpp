@@ -98,9 +98,9 @@ RecordSet read_clicks(const ClickFile& keys) {
     throw InputError(fmt::format("{}: dense has another number of records than label", out.source));
   const bool as_they_are = !keys.rows.empty();
   if (as_they_are && std::ssize(keys.rows) != values.columns)
-    throw KeyError(
-        "clicks.rows", "num_embeddings",
-        fmt::format("rows has {} numbers, but {} has {} columns", keys.rows.size(), out.source, values.columns));
+    throw KeyError("clicks.rows", "num_embeddings",
+                   fmt::format("num_embeddings has {} values, but {} has {} columns", keys.rows.size(), out.source,
+                               values.columns));
   const auto known = as_they_are ? values : read_vocabulary(file, keys);
   if (known.columns != values.columns)
     throw InputError(

@@ -25,10 +25,10 @@ void Clicks::Made::describe(deck::Describe<Made>& d) {
 static std::string clicks_problem(const Clicks::Params& p) {
   if (p.file.empty() == !p.made_up) return "give one of: file, synthetic";
   if (p.made_up && (!p.group.empty() || !p.vocabulary.empty() || !p.vocabulary_file.empty() || !p.rows.empty()))
-    return "group, vocabulary, vocabulary_file and num_embeddings go with file; synthetic records say all this "
-           "themselves";
+    return "group, vocabulary, vocabulary_file and num_embeddings belong to file; synthetic records define all of "
+           "these";
   if (!p.rows.empty() && !(p.vocabulary.empty() && p.vocabulary_file.empty()))
-    return "rows takes values as numbers of rows, which need no vocabulary; remove one of them";
+    return "num_embeddings takes values as row indices, which need no vocabulary; remove one of them";
   for (const auto rows : p.rows)
     if (rows < 1) return fmt::format("num_embeddings: a table of {} rows is none; give 1 or more", rows);
   return "";
@@ -75,13 +75,13 @@ void Clicks::open(Context& context) {
   std::int64_t rows = 0;
   for (const auto& column : records_->columns) rows += column.rows;
   const double yes = std::accumulate(records_->answers.begin(), records_->answers.end(), 0.0);
-  context.log.info(fmt::format("{} records of {}, {:.1f} % clicked; {} columns with {} rows, {} numbers", size(),
+  context.log.info(fmt::format("{} records of {}, {:.1f} % clicked; {} columns with {} rows, {} dense inputs", size(),
                                records_->source, 100.0 * yes / static_cast<double>(std::max<std::int64_t>(1, size())),
                                records_->columns.size(), rows, records_->numbers.size()));
   if (records_->cut > 0)
     context.log.warn(
-        fmt::format("{}: {} numbers are negative and count as 0, because numbers become log(1 + x); say "
-                    "logarithm: false to take them as they are",
+        fmt::format("{}: {} dense values are negative and count as 0, because they become log(1 + x); set logarithm: "
+                    "false to take them as they are",
                     records_->source, records_->cut));
 }
 

@@ -60,13 +60,12 @@ void InteractionSet::open(Context& context) {
                        fmt::format("{}: no user chose anything in this split; take another split", table_->source));
     });
   });
-  context.log.info(fmt::format("{} records of choices, {} of them drawn, of {}: {} users, {} items{}", size(),
-                               size() - size() / (1 + params_.others), table_->source, table_->users, table_->items,
-                               table_->tags > 0 ? fmt::format(" with {} tags", table_->tags) : ""));
+  context.log.info(fmt::format("{} records of interactions, {} of them negative samples, of {}: {} users, {} items{}",
+                               size(), size() - size() / (1 + params_.others), table_->source, table_->users,
+                               table_->items, table_->tags > 0 ? fmt::format(" with {} tags", table_->tags) : ""));
   if (table_->known > 0)
     context.log.warn(fmt::format(
-        "{}: {} choices held for tests stand in training or validation, too: they are no item that could be "
-        "offered, and left out",
+        "{}: {} test interactions are also in training or validation: their items cannot be offered, and are left out",
         table_->source, table_->known));
 }
 

@@ -102,8 +102,7 @@ PairColumns pair_columns(const std::vector<std::string>& names, const std::strin
     if (!chosen) {
       std::vector<std::string> candidates;
       for (const auto k : left) candidates.push_back(names[k]);
-      find.refuse(
-          fmt::format("'{}' may be values; say by the key 'value' which one is", fmt::join(candidates, "', '")));
+      find.refuse(fmt::format("'{}' may be values; select one by the key 'value'", fmt::join(candidates, "', '")));
     }
     find.take(*chosen);
   }

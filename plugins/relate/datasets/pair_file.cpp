@@ -41,8 +41,8 @@ Side side_of(const io::File& file, const std::string& name, const std::string& t
     const double s = out.similarity[k];
     if (!std::isfinite(s) || (k / count == k % count && s <= 0.0))
       throw InputError(
-          fmt::format("'{}': /{}_similarity holds {:g} in row {}, column {}; numbers are finite, and above 0 of each "
-                      "thing with itself; mend it, or remove the array: similarities of texts are taken then",
+          fmt::format("'{}': /{}_similarity holds {:g} in row {}, column {}; values are finite, and above 0 on the "
+                      "diagonal; fix it, or remove the array: similarities of texts are used then",
                       file.file(), name, s, k / count, k % count));
   }
   return out;

@@ -83,8 +83,8 @@ class PairReader {
     }
     if (commas_.may_be_thousands())
       throw InputError(fmt::format(
-          "{}: some numbers of '{}' have a comma before three digits, as 12,000, others have none: it may be a decimal "
-          "point or stand between thousands; write decimal points as points, and nothing between thousands",
+          "{}: some values of '{}' have a comma before three digits, as 12,000, others have none: it may be a decimal "
+          "point or a thousands separator; write decimal points as points, without thousands separators",
           out_.source, out_.answer));
     if (!columns_.unused.empty())
       out_.notes.push_back(
@@ -130,14 +130,14 @@ class PairReader {
     if (lines_.separator() != ',') std::replace(text.begin(), text.end(), ',', '.');
     if (const auto found = parse_number(text)) return found;
     const bool missing = is_missing(text), bound = is_bound(text);
-    if (!missing && !bound) throw InputError(fmt::format("{}: '{}' is no number", lines_.where(), text));
+    if (!missing && !bound) throw InputError(fmt::format("{}: '{}' is not a number", lines_.where(), text));
     if (keys_.incomplete == PairTextKeys::Incomplete::refuse)
-      throw InputError(missing ? fmt::format("{}: the pair has no value ('{}'); give it one, remove the line, or say "
-                                             "incomplete: leave_out",
-                                             lines_.where(), text)
-                               : fmt::format("{}: '{}' is a bound, not a value; remove the line, or say incomplete: "
-                                             "leave_out",
-                                             lines_.where(), text));
+      throw InputError(
+          missing ? fmt::format(
+                        "{}: the pair has no value ('{}'); give it one, remove the line, or set incomplete: leave_out",
+                        lines_.where(), text)
+                  : fmt::format("{}: '{}' is a bound, not a value; remove the line, or set incomplete: leave_out",
+                                lines_.where(), text));
     if (missing_ + bounds_ == 0) first_ = lines_.line();
     ++(missing ? missing_ : bounds_);
     return {};
@@ -151,7 +151,7 @@ class PairReader {
     if (!number) return;
     const auto fold = columns_.fold ? parse_number(cell(*columns_.fold)) : std::optional<double>(-1.0);
     if (!fold || !(std::abs(*fold) < 1e9) || *fold != std::floor(*fold))
-      throw InputError(fmt::format("{}: the fold '{}' is no whole number", lines_.where(), cell(*columns_.fold)));
+      throw InputError(fmt::format("{}: the fold '{}' is not a whole number", lines_.where(), cell(*columns_.fold)));
     const std::string& smiles = cell(columns_.smiles);
     const std::string sequence = plain_sequence(cell(columns_.sequence));
     const PairTable::Entry entry{

@@ -17,7 +17,7 @@ void Pairs::Made::describe(deck::Describe<Made>& d) {
       .range(1, 1000)
       .def(5);
   d("known", &Made::known, "fraction of all pairs with a measured value").range(0.01, 1.0).def(0.6);
-  d("noise", &Made::noise, "deviation of a measurement").non_negative().def(0.3);
+  d("noise", &Made::noise, "standard deviation of a measurement").non_negative().def(0.3);
   d("seed", &Made::seed, "seed of compounds, targets and values").at_least(0).def(1);
 }
 
@@ -61,7 +61,7 @@ void Pairs::Params::describe(deck::Describe<Params>& d) {
   d("synthetic", &Params::made_up, "synthetic compounds and targets by a known rule, instead of a file")
       .formerly("made_up");
   d("folds", &Params::folds, "cross-validation folds, which select the test pairs");
-  d("split", &Params::part, "the pairs to train on, to look at, or to test on")
+  d("split", &Params::part, "pairs to train on, to validate on, or to test on")
       .formerly("part")
       .options({{"training", Role::training}, {"validation", Role::validation}, {"test", Role::test}})
       .def(Role::training);
@@ -118,14 +118,14 @@ void Pairs::open(Context& context) {
   for (const auto& warning : table_->warnings) context.log.warn(warning);
   const char* part = params_.part == Role::training ? "to train on"
                      : params_.part == Role::test   ? "for tests"
-                                                    : "to look at";
+                                                    : "for validation";
   context.log.info(fmt::format("{} pairs {} of {} in {}: {} compounds, {} targets", size(), part,
                                table_->entries.size(), table_->source, table_->compounds.size(),
                                table_->targets.size()));
   if (const auto both = pairs_in_both(*table_, roles_); both > 0)
     context.log.warn(
-        fmt::format("{}: {} pairs of a compound and a target stand in training and in tests, too: what is "
-                    "judged by them is known already; give each pair one line",
+        fmt::format("{}: {} pairs of a compound and a target are in training and also in tests: their test values are "
+                    "known already; give each pair one line",
                     table_->source, both));
 }
 

@@ -24,7 +24,8 @@ RecordPtr share(RecordSet records) { return RecordPtr(new RecordSet(std::move(re
 
 const RecordSet& record_set_of(const train::Sample& sample, const std::string& asks) {
   if (!sample.storage || !std::get_deleter<RecordOwner>(sample.storage))
-    throw InputError(fmt::format("{} reads rows of tables; give a dataset of type clicks, choices or pairs", asks));
+    throw InputError(
+        fmt::format("{} reads rows of tables; give a dataset of type clicks, interactions or pairs", asks));
   return *static_cast<const RecordSet*>(sample.storage.get());
 }
 
@@ -58,15 +59,15 @@ void require_same_rows(const std::vector<RowColumn>& known, const RecordSet& rec
     const auto here = records.columns[c].meaning, there = known[c].meaning;
     if (here == there || here == 0 || there == 0) continue;
     if (records.pairs && c > 1)
-      throw InputError(fmt::format(
-          "{}: rows of column {} stand for other pieces than those that {} was given; give the data set the "
-          "radius, fragment_rows and kmer_length of the training",
-          records.source, records.columns[c].name, whose));
+      throw InputError(
+          fmt::format("{}: rows of column {} represent other fragments than those that {} was given; give the data set "
+                      "the radius, fragment_rows and kmer_length of the training",
+                      records.source, records.columns[c].name, whose));
     if (records.pairs)
-      throw InputError(fmt::format(
-          "{}: column {} numbers other things than the file that {} was given, so that rows would be read as "
-          "those of others; write all pairs into one file, with a column fold (folds: {{by: given}})",
-          records.source, records.columns[c].name, whose));
+      throw InputError(
+          fmt::format("{}: column {} indexes other items than the file that {} was given, so that rows would be read "
+                      "as those of others; write all pairs into one file, with a column fold (folds: {{by: given}})",
+                      records.source, records.columns[c].name, whose));
     throw InputError(
         fmt::format("{}, column {}: values have other rows than those that {} was given, and would be read as others; "
                     "give vocabulary (and vocabulary_file) the records of the training, and the same min_count",
@@ -77,8 +78,9 @@ void require_same_rows(const std::vector<RowColumn>& known, const RecordSet& rec
 void require_same_numbers(bool logarithm, const RecordSet& records, std::string_view whose) {
   if (records.numbers.empty() || records.logarithm == logarithm) return;
   const auto taken = [](bool by) { return by ? "by their logarithm" : "as they are"; };
-  throw InputError(fmt::format("{}: numbers are taken {}, but {} was given them {}; give the data set logarithm: {}",
-                               records.source, taken(records.logarithm), whose, taken(logarithm), logarithm));
+  throw InputError(
+      fmt::format("{}: dense values are taken {}, but {} was given them {}; give the data set logarithm: {}",
+                  records.source, taken(records.logarithm), whose, taken(logarithm), logarithm));
 }
 
 void require_sound(const RecordSet& records) {

@@ -42,10 +42,9 @@ void ChoiceRows::draw(std::int64_t count, std::uint64_t seed, std::uint64_t step
 const RecordSet& ChoiceRows::records_of(std::span<const train::SamplePtr> samples) const {
   const auto& records = record_set_of(*samples.front(), "cosine_factorization");
   if (!records.choices || records.choices->users != users_ || records.choices->items != items_)
-    throw InputError(
-        fmt::format("{}: this cosine_factorization knows {} users and {} items; take the choices that it was "
-                    "trained on",
-                    records.source, users_, items_));
+    throw InputError(fmt::format(
+        "{}: this cosine_factorization has {} users and {} items; take the interactions that it was trained on",
+        records.source, users_, items_));
   return records;
 }
 
@@ -187,9 +186,8 @@ std::vector<std::vector<int>> ChoiceRows::left_out(std::span<const train::Sample
   std::vector<std::vector<int>> out;
   for (const auto& sample : samples) {
     if (records.answers[sample->id] != 1.0)
-      throw InputError(
-          fmt::format("{}: cosine_factorization draws items by itself; give the data set choices num_negatives: 0",
-                      records.source));
+      throw InputError(fmt::format(
+          "{}: cosine_factorization samples negatives itself; give the data set num_negatives: 0", records.source));
     auto& here = out.emplace_back();
     const auto add = [&](std::int32_t item) {
       for (int j = first[item]; j >= 0; j = next[j]) here.push_back(j);
@@ -228,8 +226,7 @@ void ChoiceRows::restore(const std::string& state) {
   tags_ = json.at("tags").get<std::int64_t>();
   if (users_ < 1 || users_ >= most || items_ < 1 || items_ >= most || tags_ < 0 || tags_ >= most)
     throw InputError(
-        "the state of this cosine_factorization says sizes of tables that cannot be; its file is damaged or was "
-        "changed");
+        "the state of this cosine_factorization holds invalid sizes of tables; its file is damaged or was changed");
   const auto left_out = json.at("never_chosen").get<std::vector<std::int32_t>>();
   among_.clear();
   for (std::int32_t i = 0; i < items_; ++i)

@@ -39,11 +39,10 @@ void CosineFactorization::Params::describe(deck::Describe<Params>& d) {
 CosineFactorization::CosineFactorization(const Params& params, Context&)
     : params_(params), choices_(params.width, params.history, params.each) {
   if (params.each > params.drawn)
-    throw KeyError(
-        "cosine_factorization.each", "negatives_per_positive",
-        fmt::format("cosine_factorization: each choice is to be told from {} items of {} that are drawn; give "
-                    "negatives_per_positive: {} or less, or draw more (num_negatives: {})",
-                    params.each, params.drawn, params.drawn, params.each));
+    throw KeyError("cosine_factorization.each", "negatives_per_positive",
+                   fmt::format("cosine_factorization: each positive needs {} negatives of {} that are sampled; give "
+                               "negatives_per_positive: {} or less, or sample more (num_negatives: {})",
+                               params.each, params.drawn, params.drawn, params.each));
 }
 
 void ContrastLoss::describe(deck::Describe<ContrastLoss>& d) {
@@ -65,8 +64,9 @@ void CosineFactorization::fit_statistics(train::Dataset& training, Context&) {
   const auto samples = training.read(first);
   const auto& records = record_set_of(*samples.front(), "cosine_factorization");
   if (!records.choices)
-    throw InputError(fmt::format("{}: cosine_factorization learns what users chose; give a dataset of type choices",
-                                 records.source));
+    throw InputError(
+        fmt::format("{}: cosine_factorization learns from interactions of users; give a dataset of type interactions",
+                    records.source));
   choices_.fit(*records.choices);
 }
 

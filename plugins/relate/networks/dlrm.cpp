@@ -38,8 +38,8 @@ void Dlrm::Params::describe(deck::Describe<Params>& d) {
 void Dlrm::require_columns(const RecordSet& records) const {
   if (records.columns.size() < 2 && (records.columns.empty() || records.numbers.empty()))
     throw InputError(
-        fmt::format("{}: dlrm multiplies columns with each other and with numbers; records need two "
-                    "columns, or a column and numbers",
+        fmt::format("{}: dlrm multiplies columns with each other and with dense features; records need two columns, or "
+                    "a column and dense features",
                     records.source));
 }
 

@@ -18,18 +18,17 @@ void FactorizationMachine::Params::describe(deck::Describe<Params>& d) {
       .non_negative()
       .def(0.1);
   d("loss", &Params::loss,
-    "cross_entropy for answers of 0 or 1, whose probability is learned; squared for values, in units of their "
-    "deviation")
+    "loss: cross_entropy for labels of 0 or 1, whose probability is learned; squared for values, in units of their "
+    "standard deviation")
       .options({{"cross_entropy", Objective::cross_entropy}, {"squared", Objective::squared}})
       .def(Objective::cross_entropy);
   d("precision", &Params::precision, "floating-point precision of weights, embeddings and products")
       .options({{"float64", Precision::float64}, {"float32", Precision::float32}})
       .def(Precision::float32);
   d.check([](const Params& p) -> std::string {
-    return p.width > 0 && p.reach == 0.0
-               ? "init_scale: vectors that begin at zero never leave it, because each learns from "
-                 "the others; give more than 0, for example 0.1"
-               : "";
+    return p.width > 0 && p.reach == 0.0 ? "init_scale: vectors that begin at zero stay there, because each learns "
+                                           "from the others; give more than 0, for example 0.1"
+                                         : "";
   });
 }
 
@@ -38,9 +37,8 @@ void FactorizationMachine::require_columns(const RecordSet& records) const {
   for (std::size_t r = 0; r < records.answers.size(); ++r)
     if (const double y = records.answers[r]; y != 0.0 && y != 1.0)
       throw InputError(
-          fmt::format("{}, row {}: {} is {:g}, but the loss cross_entropy learns answers of 0 or 1; give "
-                      "factorization_machine loss: "
-                      "squared",
+          fmt::format("{}, row {}: {} is {:g}, but the loss cross_entropy needs labels of 0 or 1; give "
+                      "factorization_machine loss: squared",
                       records.source, records.place[r], records.answer, y));
 }
 

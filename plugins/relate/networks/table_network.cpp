@@ -81,8 +81,8 @@ void TableNetwork::initialise(std::span<const TensorRef> weights, std::uint64_t 
 void TableNetwork::require_fit(const RecordSet& records) const {
   if (records.columns.size() != seen_.columns.size() || std::ssize(records.numbers) != std::ssize(seen_.mean))
     throw InputError(
-        fmt::format("{}: records have {} columns and {} numbers, but this {} reads {} and {}; take records "
-                    "like those that it was trained on",
+        fmt::format("{}: records have {} columns and {} dense inputs, but this {} reads {} and {}; take records like "
+                    "those that it was trained on",
                     records.source, records.columns.size(), records.numbers.size(), name_, seen_.columns.size(),
                     seen_.mean.size()));
   require_same_rows(seen_.columns, records, name_);
@@ -209,9 +209,7 @@ void TableNetwork::restore(const std::string& state) {
                                  [](const RowColumn& c) { return c.rows >= 1 && c.rows <= most; });
   if (!sound || seen_.columns.empty() || seen_.columns.size() > 100'000 || seen_.mean.size() != seen_.scale.size())
     throw InputError(
-        fmt::format("the state of this {} says sizes of tables that cannot be; its file is damaged or was "
-                    "changed",
-                    name_));
+        fmt::format("the state of this {} holds invalid sizes of tables; its file is damaged or was changed", name_));
   passes64_.reset();
   passes32_.reset();
 }

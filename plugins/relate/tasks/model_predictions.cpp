@@ -82,8 +82,8 @@ void TrainedModel::warn_of_known_pairs(const std::string& path, train::Dataset& 
   const auto tested = record_set_of(*data.read(first).front(), "models").tested;
   if (tested == 0 || tested == network->seen().tested) return;
   context_.log.warn(
-      fmt::format("models: '{}' was trained with other pairs kept for tests than those that are judged, so that it may "
-                  "know some of them; give the data sets of training and of this stage the same folds",
+      fmt::format("models: '{}' was trained with other test pairs than those that are evaluated, so that training may "
+                  "have included some of them; give the data sets of training and of this stage the same folds",
                   path));
 }
 

@@ -16,7 +16,7 @@ namespace cambium::relate {
 
 void Recommend::Params::describe(deck::Describe<Params>& d) {
   d("models", &Params::models, "model files of stages train").def({}).example("[\"{run}/train/model.h5\"]");
-  d("dataset", &Params::dataset, "data set choices, whose test interactions are predicted");
+  d("dataset", &Params::dataset, "data set of interactions, whose test split is predicted");
   d("k", &Params::best, "items that a user is offered").formerly("best").range(1, 1000).def(20);
   d("users", &Params::users, "number of users to evaluate, evenly spaced among those with test interactions; 0 for all")
       .at_least(0)
@@ -48,7 +48,7 @@ void Recommend::choose_users(const ChoiceTable& table) {
   std::vector<std::int32_t> all;
   for (std::size_t u = 0; u < table.test.size(); ++u)
     if (!table.test[u].empty()) all.push_back(static_cast<std::int32_t>(u));
-  if (all.empty()) throw InputError(fmt::format("{}: no user has choices held for tests; give some", table.source));
+  if (all.empty()) throw InputError(fmt::format("{}: no user has test interactions; give some", table.source));
   const auto most = params_.users == 0 ? all.size() : std::min(all.size(), static_cast<std::size_t>(params_.users));
   users_.clear();
   for (std::size_t k = 0; k < most; ++k) users_.push_back(all[k * all.size() / most]);
@@ -192,7 +192,7 @@ Task::Outcome Recommend::run(Context& context) {
   const auto* choices = dynamic_cast<const InteractionSet*>(data.get());
   if (!choices)
     throw KeyError("recommend.dataset.type", "dataset",
-                   "recommend offers items to users; give a dataset of type choices");
+                   "recommend offers items to users; give a dataset of type interactions");
   const auto& table = choices->table();
   choose_users(*table);
   popular_ = popularity(*table);

@@ -29,7 +29,7 @@ void AssociativeRecall::Params::describe(deck::Describe<Params>& d) {
   d("seed", &Params::seed, "seed of the texts").at_least(0).def(1);
   d.check([](const Params& p) -> std::string {
     if (p.queries > p.pairs)
-      return fmt::format("{} queries ask for more than the {} pairs; lower queries or raise pairs", p.queries, p.pairs);
+      return fmt::format("{} queries are more than the {} pairs; lower queries or raise pairs", p.queries, p.pairs);
     if (p.pairs > p.keys)
       return fmt::format("{} pairs need as many different keys, but keys is {}; lower pairs or raise keys", p.pairs,
                          p.keys);
@@ -52,7 +52,7 @@ AssociativeRecall::AssociativeRecall(const Params& params, Context& context) : p
 
 void AssociativeRecall::open(Context& context) {
   context.log.info(
-      fmt::format("recall: texts of {} bytes with {} pairs and {} questions; looking a key up answers all of them, "
+      fmt::format("recall: texts of {} bytes with {} pairs and {} queries; looking a key up answers all of them, "
                   "guessing one in {}",
                   params_.length, params_.pairs, params_.queries, params_.values));
 }

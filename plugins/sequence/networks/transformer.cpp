@@ -113,8 +113,8 @@ void Transformer::fit_statistics(Dataset& training, Context& context) {
   const auto seen = static_cast<double>(places());
   if (params_.attention.type == AttentionParams::Type::softmax)
     require_memory(params_.layers * params_.heads * seen * seen * static_cast<double>(size_of(dtype())),
-                   fmt::format("attention between {:.4g} places of a text", seen),
-                   "take attention: {type: two_pass}, which gives the same numbers and does not keep them", context);
+                   fmt::format("attention between {:.4g} positions of a text", seen),
+                   "take attention: {type: two_pass}, which gives the same values and does not store them", context);
 }
 
 static TransformerShape shape_of(const Transformer::Params& p, std::int64_t places) {
@@ -396,10 +396,10 @@ void Transformer::restore(const std::string& state) {
   features_ = json.value("features", std::vector<double>{});
   if (features_needed() == 0) features_.clear();
   if (features_.size() != features_needed())
-    throw InputError(fmt::format(
-        "the model holds {} numbers of random features, but attention: {{type: favor, features: {}}} needs {}; give "
-        "the attention that the model was trained with",
-        features_.size(), *params_.attention.features, features_needed()));
+    throw InputError(
+        fmt::format("the model holds {} values of random features, but attention: {{type: favor, features: {}}} needs "
+                    "{}; give the attention that the model was trained with",
+                    features_.size(), *params_.attention.features, features_needed()));
 }
 
 }  // namespace cambium::train

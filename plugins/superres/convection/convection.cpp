@@ -24,8 +24,8 @@ constexpr int average_every = 10;  ///< steps between samples of the averages
 std::string wrong_cells(const std::vector<int>& cells, bool three) {
   const std::size_t count = cells.size();
   if (count != 2 && !(three && count == 3))
-    return three ? "'cells' must be two numbers, along x and z, or three, along x, y and z"
-                 : "'cells' must be two numbers, along x and z";
+    return three ? "'cells' must be two values, along x and z, or three, along x, y and z"
+                 : "'cells' must be two values, along x and z";
   if (*std::min_element(cells.begin(), cells.end()) < 4)
     return count == 3 ? "'cells' must be at least [4, 4, 4]" : "'cells' must be at least [4, 4]";
   if (cells[0] % 2) return "the first of 'cells' must be even, for the transforms along x";

@@ -40,7 +40,7 @@ void describe_convection(deck::Describe<P>& d, bool three = false) {
   d("rayleigh", &ConvectionKeys::rayleigh, "Rayleigh number g alpha dT H^3 / (nu kappa)").positive();
   d("prandtl", &ConvectionKeys::prandtl, "Prandtl number nu / kappa").positive().def(1.0);
   d("cells", &ConvectionKeys::cells,
-    three ? "cells along x and z; three numbers, along x, y and z, for three dimensions" : "cells along x and z")
+    three ? "cells along x and z; three values, along x, y and z, for three dimensions" : "cells along x and z")
       .example("[512, 128]");
   d("stretching", &ConvectionKeys::stretching,
     "s of the faces z = 1/2 (1 + tanh(s (2 k/n - 1)) / tanh s); 0: all rows of one height")

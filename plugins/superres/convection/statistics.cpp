@@ -144,7 +144,7 @@ Result TimeAverages::kinetic_energy(const Means& mean) const {
 }
 
 Means TimeAverages::mean() const {
-  if (weight_ <= 0.0) throw InternalError("averages over no time at all were asked for");
+  if (weight_ <= 0.0) throw InternalError("averages over zero time were requested");
   Means means;
   for (int k = 0; k < sums; ++k) means.*members[k] = sums_[k] / weight_;
   return means;

@@ -158,7 +158,7 @@ class Parser {
       const auto found =
           std::find_if(Vocabulary::axes.begin(), Vocabulary::axes.end(), [&](const char* a) { return *a == name[k]; });
       if (found == Vocabulary::axes.end())
-        fail(fmt::format("'{}' asks for a derivative along '{}', but the axes are {}", name, name[k],
+        fail(fmt::format("'{}' takes a derivative along '{}', but the axes are {}", name, name[k],
                          fmt::join(Vocabulary::axes, ", ")),
              at + k);
       axes.push_back(static_cast<int>(found - Vocabulary::axes.begin()));

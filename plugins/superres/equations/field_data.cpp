@@ -70,14 +70,13 @@ void find_period(FieldData& data, std::optional<bool> asked, std::optional<bool>
   if (x.size() < 2) return;
   const auto words = [](bool periodic) { return periodic ? "periodic" : "ending at walls"; };
   if (asked && told && *asked != *told)
-    throw InputError(
-        fmt::format("x of '{}' is {}, as the file says, and is asked for as {}: leave out 'periodic', or take fields "
-                    "of another domain",
-                    data.file, words(*told), words(*asked)));
+    throw InputError(fmt::format(
+        "x of '{}' is {} in the file, and is requested as {}: leave out 'periodic', or take fields of another domain",
+        data.file, words(*told), words(*asked)));
   const bool equal = equally_spaced(x), periodic = asked ? *asked : told ? *told : equal && ends_meet(data);
-  data.ends = asked && !told ? "as asked for"
-              : told         ? "as the file says"
-                             : "by its values, since the file does not say: set 'periodic' to choose";
+  data.ends = asked && !told ? "as requested"
+              : told         ? "as the file states"
+                             : "by its values, since the file does not state it: set 'periodic' to choose";
   if (!periodic) return;
   if (!equal)
     throw InputError(

@@ -65,11 +65,11 @@ FieldFile::FieldFile(const std::string& path, bool whole)
   const auto places = std::ssize(coordinate_y());
   if (section_ < 0)
     throw InputError(
-        fmt::format("'{0}' has fields in three dimensions, and these are read in two: '{0}#K' is the section at place "
+        fmt::format("'{0}' has fields in three dimensions, and these are read in two: '{0}#K' is the section at index "
                     "K of {1} along y, from 0",
                     path, places));
   if (section_ >= places)
-    throw InputError(fmt::format("'{}' asks for the section at place {} along y, but the file has {}, counted from 0",
+    throw InputError(fmt::format("'{}' requests the section at index {} along y, but the file has {}, counted from 0",
                                  path, section_, places));
 }
 
@@ -141,7 +141,7 @@ FieldFile::Place FieldFile::find(const std::string& name) const {
 void FieldFile::require_shape(const io::Dataset& set, const std::string& name,
                               const std::vector<std::int64_t>& expected) const {
   if (set.shape() != expected)
-    throw InputError(fmt::format("field '{}' of '{}' has shape ({}), its coordinates ask for ({})", name, path_,
+    throw InputError(fmt::format("field '{}' of '{}' has shape ({}), its coordinates require ({})", name, path_,
                                  fmt::join(set.shape(), ", "), fmt::join(expected, ", ")));
 }
 
@@ -161,7 +161,7 @@ std::vector<double> FieldFile::read(const std::string& name, const std::array<st
     const auto there = set.shape().at(0);
     if (trajectory_ >= there)
       throw InputError(
-          fmt::format("'{}' asks for trajectory {}, but the file has {}, counted from 0", path_, trajectory_, there));
+          fmt::format("'{}' requests trajectory {}, but the file has {}, counted from 0", path_, trajectory_, there));
     expected.insert(expected.begin(), there);
     start.insert(start.begin(), trajectory_);
     block.insert(block.begin(), 1);
@@ -249,7 +249,7 @@ void FieldFile::hide(const Mask& mask, const std::array<std::int64_t, 3>& whole,
     block.insert(block.begin(), 1);
   }
   if (shape != expected)
-    throw InputError(fmt::format("mask '{}' of '{}' has shape ({}), coordinates and attributes ask for ({})", mask.path,
+    throw InputError(fmt::format("mask '{}' of '{}' has shape ({}), coordinates and attributes require ({})", mask.path,
                                  path_, fmt::join(shape, ", "), fmt::join(expected, ", ")));
   const auto values = block_of(set, start, block);
   for (std::int64_t t = 0, n = 0; t < whole[0] - first; ++t)

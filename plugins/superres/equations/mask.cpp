@@ -129,7 +129,7 @@ Hidden touched(const std::vector<Derivative>& derivatives, const FieldData& data
 void require_judged(double weight, const FieldData& data, const std::string& what) {
   if (weight > 0.0) return;
   throw InputError(
-      fmt::format("no point of '{}' lies so far from its mask that {} could be judged there: derivatives look at seven "
+      fmt::format("no point of '{}' is so far from its mask that {} could be evaluated there: derivatives use seven "
                   "points along each axis",
                   data.file, what));
 }

@@ -72,9 +72,8 @@ Residual residual_of(const Equation& equation, const FieldData& data) {
   const bool in_time = std::any_of(needed.begin(), needed.end(), [](const Derivative& d) { return d.order[0] > 0; });
   const int frames = static_cast<int>(data.axis[0].size());
   if (in_time && frames < 3)
-    throw InputError(
-        fmt::format("'{}' asks for a derivative in time, but '{}' has {} frame(s); at least three are needed",
-                    equation.text, data.file, frames));
+    throw InputError(fmt::format("'{}' takes a derivative in time, but '{}' has {} frame(s); at least three are needed",
+                                 equation.text, data.file, frames));
   const int first = in_time ? 1 : 0, last = in_time ? frames - 1 : frames;
   const auto wx = shares(data.axis[1], data.period > 0.0), wz = shares(data.axis[2], false);
   std::vector<double> squares(equation.terms.size() + 1, 0.0);
@@ -129,13 +128,13 @@ Verdict verify(const Equation& equation, const FieldData& data) {
 std::string refusal(const Verdict& verdict, double tolerance, int number) {
   if (verdict.residual.relative() <= tolerance) return {};
   std::string text =
-      fmt::format("equation {}: the data themselves leave a residual of {:.3g} of its largest term, allowed is {:g}",
+      fmt::format("equation {}: the data themselves have a residual of {:.3g} of its largest term, allowed is {:g}",
                   number, verdict.residual.relative(), tolerance);
   if (const auto* exchange = verdict.better())
     return text + fmt::format("; with {} and {} exchanged it is {:.3g}: these axes are swapped in the equation",
                               Vocabulary::axes[exchange->first], Vocabulary::axes[exchange->second],
                               exchange->residual.relative());
-  return text + "; check its signs and constants, and whether the frames lie close enough for derivatives in time";
+  return text + "; check its signs and constants, and whether the frames are close enough for derivatives in time";
 }
 
 }  // namespace cambium::superres

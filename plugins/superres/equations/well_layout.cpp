@@ -49,10 +49,9 @@ bool require_layer(const std::string& path) {
   if (!file.is_group("/t0_fields") || !file.is_group("/dimensions")) return false;
   const auto dimensions = file.group("/dimensions");
   if (!dimensions.has_attribute("spatial_dims"))
-    throw InputError(
-        fmt::format("/dimensions of '{}' has no attribute spatial_dims, which The Well's layout asks for; "
-                    "write it again with it",
-                    path));
+    throw InputError(fmt::format(
+        "/dimensions of '{}' has no attribute spatial_dims, which The Well's layout requires; write it again with it",
+        path));
   const auto axes = dimensions.attribute<std::vector<std::string>>("spatial_dims");
   const auto grid = file.has_attribute("grid_type") ? file.attribute<std::string>("grid_type") : "cartesian";
   if (axes.size() != 2 || grid != "cartesian")

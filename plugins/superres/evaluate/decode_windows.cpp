@@ -78,8 +78,8 @@ void require_inside(const FieldData& coarse, const Places& places, const std::ar
     for (double x : places[a])
       if (x < low - slack - (a == 1 ? coarse.period : 0.0) || x > high + slack)
         throw InputError(
-            fmt::format("a place at {} = {:g} lies outside the coarse samples of '{}', which span {} = {:g} to {:g}; a "
-                        "model knows nothing beyond them: ask within",
+            fmt::format("a point at {} = {:g} is outside the coarse samples of '{}', which span {} = {:g} to {:g}; a "
+                        "model does not extrapolate: choose points within",
                         names[a], x, coarse.file, names[a], low, high));
   }
 }

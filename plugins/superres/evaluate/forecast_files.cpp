@@ -72,11 +72,11 @@ class FileForecaster : public Forecaster {
     const auto found = std::min_element(times.begin(), times.end(),
                                         [&](double a, double b) { return std::fabs(a - time) < std::fabs(b - time); });
     if (std::fabs(*found - time) > 0.01 * interval_)
-      throw KeyError("score_forecasts.forecasts.times", "forecasts",
-                     fmt::format("'{}' has {} frames from t = {:g} to {:g} and none at t = {:g}, which is forecast: "
-                                 "give a frame for each of the data that 'history', 'every' and 'horizon' ask for, "
-                                 "with the times of the data",
-                                 frames_.file, times.size(), times.front(), times.back(), time));
+      throw KeyError(
+          "score_forecasts.forecasts.times", "forecasts",
+          fmt::format("'{}' has {} frames from t = {:g} to {:g} and none at t = {:g}, which is forecast: give a frame "
+                      "for each of the data that 'history', 'every' and 'horizon' require, with the times of the data",
+                      frames_.file, times.size(), times.front(), times.back(), time));
     auto out = frame_of(frames_, static_cast<std::size_t>(found - times.begin()));
     out.axis[0] = {time};
     return out;

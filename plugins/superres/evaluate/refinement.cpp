@@ -12,7 +12,7 @@ void Refinement::describe(deck::Describe<Refinement>& d) {
       .positive()
       .def(0.2);
   d("weights_rate", &Refinement::weights_rate,
-    "the same of the window's copy of the decoder's weights; 0 leaves them as trained")
+    "initial learning rate of the window's copy of the decoder's weights; 0 keeps them as trained")
       .non_negative()
       .def(0.003);
   d("gamma", &Refinement::gamma,

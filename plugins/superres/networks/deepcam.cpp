@@ -34,7 +34,7 @@ void Deepcam::DeepLab::describe(deck::Describe<DeepLab>& d) {
     if (p.stem.empty() || p.entry.empty() || p.exit.empty()) return "stem, entry and exit need an entry each";
     for (const auto* list : {&p.stem, &p.entry, &p.exit, &p.rates})
       for (const auto n : *list)
-        if (n < 1) return fmt::format("{} is no number of channels and no dilation rate; give 1 or more", n);
+        if (n < 1) return fmt::format("{} is neither a number of channels nor a dilation rate; give 1 or more", n);
     return {};
   });
 }

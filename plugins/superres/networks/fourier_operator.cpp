@@ -7,8 +7,8 @@ void FourierOperator::Params::describe(deck::Describe<Params>& d) {
   d("layers", &Params::layers, "number of Fourier layers").at_least(1).def(4);
   d("hidden", &Params::hidden, "number of channels in the projection to the output").at_least(1).def(64);
   d("modes", &Params::modes,
-    "number of Fourier modes kept along x (of each sign of the wave number) and along z, counted over the period that "
-    "'ends' makes")
+    "number of Fourier modes retained along x (of each sign of the wave number) and along z, counted over the period "
+    "that 'ends' makes")
       .def({16, 16});
   d("ends", &Params::ends,
     "continuation of the fields beyond walls, which makes them periodic for the transform: mirror (even; the modes are "
@@ -19,8 +19,8 @@ void FourierOperator::Params::describe(deck::Describe<Params>& d) {
       .range(0.0, 4.0)
       .def(0.25);
   d("kernel", &Params::kernel,
-    "points along x and z of the filter beside the modes, odd; 1: each point by itself, as published; 3 and more let a "
-    "layer see differences between neighbours, which few modes cannot hold")
+    "kernel size along x and z of the convolution alongside the modes, odd; 1: pointwise, as published; 3 and more let "
+    "a layer resolve differences between neighbours, which few modes cannot represent")
       .range(1, 9)
       .def(1);
   describe_plane(d);

@@ -56,9 +56,9 @@ void MeshfreeFlowNet::Params::describe(deck::Describe<Params>& d) {
       .def({});
   d.check([](const Params& p) -> std::string {
     for (auto width : p.decoder)
-      if (width < 1) return "'decoder': a layer has at least one number";
+      if (width < 1) return "'decoder': a layer has at least one channel";
     if (p.plates && p.divergence_free)
-      return "'plates' keeps values of u and w, 'divergence_free' decodes a stream function: leave one out";
+      return "'plates' fixes values of u and w, 'divergence_free' decodes a stream function: leave one out";
     if (p.decoder.empty()) return "'decoder': name at least one hidden layer";
     if (p.divergence_free && p.blend == Blend::c2)
       return "'divergence_free' differentiates once more: choose blend: c3";

@@ -20,10 +20,9 @@ void require_forecasts(const RolloutKeys& keys, const FlowScaling& scaling, trai
         "'noise' and 'push_forward' are for forecasts: give a data set of the type 'snapshots', or leave them out");
   for (const auto& field : training.fields())
     if (field.name == "future" && field.shape[1] <= keys.push_forward)
-      throw InputError(
-          fmt::format("'push_forward: {}' needs {} frames behind each window, and the data set gives {}: set 'ahead: "
-                      "{}' there",
-                      keys.push_forward, keys.push_forward + 1, field.shape[1], keys.push_forward + 1));
+      throw InputError(fmt::format(
+          "'push_forward: {}' needs {} frames after each window, and the data set gives {}: set 'ahead: {}' there",
+          keys.push_forward, keys.push_forward + 1, field.shape[1], keys.push_forward + 1));
 }
 
 void add_noise(const Moment& moment, std::int64_t sample, double noise, std::span<double> frames) {

@@ -22,7 +22,7 @@ void FindPlumes::Params::describe(deck::Describe<Params>& d) {
   d("training", &Params::training, "data set plumes to which thresholds and regressions are fitted");
   d("test", &Params::test, "test set, of type plumes");
   d("models", &Params::models, "model files of networks, such as deepcam").def({});
-  d("batch", &Params::batch, "images that a network looks at together").at_least(1).def(8);
+  d("batch", &Params::batch, "batch size: images evaluated at a time").at_least(1).def(8);
 }
 
 void FindPlumes::check(Context& context) {

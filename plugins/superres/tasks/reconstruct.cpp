@@ -64,7 +64,7 @@ void Reconstruct::Params::describe(deck::Describe<Params>& d) {
       .def({});
   d("constants", &Params::constants, "named constants of the equations").def({});
   d("frames", &Params::frames, "frames to use, from the end").at_least(4).def(200);
-  d("refine", &Params::refine, "models whose answers are also refined, by 'equations' and 'constants' of this stage");
+  d("refine", &Params::refine, "models whose outputs are also refined, by 'equations' and 'constants' of this stage");
   d("write", &Params::write, "one of the reconstructions as a file");
   d.check([](const Params& p) -> std::string {
     if (p.refine)
@@ -143,9 +143,8 @@ void Reconstruct::require_no_mask(const FieldData& truth) const {
   if (params_.refine && !truth.hidden.empty())
     throw KeyError(
         "reconstruct.refine.mask", "refine",
-        fmt::format(
-            "'refine' holds answers to the equations everywhere in a window, also under the mask of '{}': leave it out",
-            params_.data));
+        fmt::format("'refine' imposes the equations everywhere in a window, also under the mask of '{}': leave it out",
+                    params_.data));
 }
 
 FieldData Reconstruct::rebuilt(const std::string& method, const FieldData& coarse, const Places& places, Models& models,
@@ -164,11 +163,10 @@ FieldData Reconstruct::refined(const std::string& name, const FieldData& coarse,
                                train::LoadedModel& of, Context& context) const {
   auto* const network = dynamic_cast<Refinable*>(of.network.get());
   if (!network)
-    throw KeyError(
-        "reconstruct.refine.models", "refine.models",
-        fmt::format("model '{}' is a {}, whose answers cannot be refined: name a meshfree_flow_net, or leave it out of "
-                    "refine.models",
-                    name, of.info.type));
+    throw KeyError("reconstruct.refine.models", "refine.models",
+                   fmt::format("model '{}' is a {}, whose outputs cannot be refined: name a meshfree_flow_net, or "
+                               "leave it out of refine.models",
+                               name, of.info.type));
   network->refine(&*params_.refine, equations_);
   const double started = wall_seconds();
   const auto tell = [&](std::size_t done, std::size_t all) {
@@ -188,9 +186,8 @@ static void require_between(const FieldData& coarse, int axis, const std::array<
   if (ends[0] >= low - slack && ends[1] <= high + slack) return;
   const std::string name = axis == 0 ? "t" : "z";
   throw KeyError("reconstruct.write.outside", "write",
-                 fmt::format("'write' asks for {0} = {1:g} to {2:g}, the coarse samples of '{3}' span {0} = {4:g} to "
-                             "{5:g}, and '{6}' knows "
-                             "nothing beyond them: ask within{7}",
+                 fmt::format("'write' requests {0} = {1:g} to {2:g}, the coarse samples of '{3}' span {0} = {4:g} to "
+                             "{5:g}, and '{6}' does not extrapolate: choose values within{7}",
                              name, ends[0], ends[1], coarse.file, low, high, method,
                              axis == 2 ? ", or choose a model with 'plates'" : ""));
 }
@@ -287,7 +284,7 @@ void Reconstruct::write_frames(const FieldData& truth, const std::vector<std::ve
     auto methods = columns();
     methods.insert(methods.begin(), "data");
     io::follow_cf(file);
-    io::labelled(file.write("method", methods), "", "who says so");
+    io::labelled(file.write("method", methods), "", "source of the fields");
     io::labelled(file.write("time", truth.axis[0][truth.axis[0].size() / 2]), "", "time in free-fall times");
     io::labelled(file.write("x", truth.axis[1]), "", "x, in heights of the domain");
     io::labelled(file.write("z", truth.axis[2]), "", "z, upwards, in heights of the domain");
@@ -307,9 +304,9 @@ Task::Outcome Reconstruct::run(Context& context) {
     const auto truth = read_fields(params_.data, names, static_cast<std::size_t>(params_.frames), params_.periodic);
     require_no_mask(truth);
     const auto coarse = coarsened(truth, params_.ratio);
-    context.log.info(fmt::format("{}: {} frames of {} x {} points, {}; seen as {} frames of {} x {}, {}", params_.data,
-                                 truth.axis[0].size(), truth.nx(), truth.nz(), ends_of_x(truth), coarse.axis[0].size(),
-                                 coarse.nx(), coarse.nz(), spacing_words(truth, coarse)));
+    context.log.info(fmt::format("{}: {} frames of {} x {} points, {}; sampled as {} frames of {} x {}, {}",
+                                 params_.data, truth.axis[0].size(), truth.nx(), truth.nz(), ends_of_x(truth),
+                                 coarse.axis[0].size(), coarse.nx(), coarse.nz(), spacing_words(truth, coarse)));
     const double viscosity = std::sqrt(params_.prandtl / params_.rayleigh),
                  peclet = std::sqrt(params_.rayleigh * params_.prandtl);
     std::vector<Scores> scores;
@@ -332,8 +329,8 @@ Task::Outcome Reconstruct::run(Context& context) {
     if (params_.write) write_one(coarse, models, context);
     print(scores, context);
     for (std::size_t k = 0; k < equations_.size(); ++k)
-      context.log.info(fmt::format("residual of equation {} that the data leave: {:.3g}", k + 1,
-                                   residual_of(equations_[k], truth).rms));
+      context.log.info(
+          fmt::format("residual of equation {} in the data: {:.3g}", k + 1, residual_of(equations_[k], truth).rms));
     write(scores, context);
     write_frames(truth, frames, context);
     work_ = {std::ssize(truth.axis[0]) * std::ssize(scores), "frame"};

@@ -107,7 +107,7 @@ void ScoreForecasts::Params::describe(deck::Describe<Params>& d) {
       .def(Wall::no_slip);
   d("coarse", &Params::coarse, "grid points of the data per cell of 'coarse_solver', along x and z").at_least(2).def(4);
   d("finer", &Params::finer, "cells of 'finer_solver' per grid point of the data, along x and z").at_least(2).def(2);
-  d("history", &Params::history, "number of frames that are seen before a forecast").at_least(1).def(4);
+  d("history", &Params::history, "number of input frames of a forecast").at_least(1).def(4);
   d("frames", &Params::frames, "frames of each file to use, from the end").at_least(2).def(200);
   d("every", &Params::every, "frames between the starts of forecasts of one step").at_least(1).def(1);
   d("horizon", &Params::horizon, "frames of the long forecast, which starts with the first frames of each file")
@@ -138,7 +138,7 @@ void ScoreForecasts::Params::describe(deck::Describe<Params>& d) {
 std::vector<std::string> ScoreForecasts::rows() const { return rows_of(params_); }
 
 void ScoreForecasts::check(Context& context) {
-  context.log.info(fmt::format("score_forecasts: {} over {} file(s), one step and {} frames ahead from {} seen",
+  context.log.info(fmt::format("score_forecasts: {} over {} file(s), one step and {} frames ahead from {} input frames",
                                fmt::join(rows(), ", "), params_.data.size(), params_.horizon, params_.history));
 }
 

@@ -20,7 +20,7 @@ void Verify::Params::describe(deck::Describe<Params>& d) {
   d("tolerance", &Params::tolerance, "largest residual of the data, as a fraction of the largest term")
       .positive()
       .def(0.05);
-  d("frames", &Params::frames, "frames to look at, from the end").at_least(1).def(7);
+  d("frames", &Params::frames, "number of frames to evaluate, from the end").at_least(1).def(7);
   d("periodic", &Params::periodic,
     "true if x is periodic; default: as in the file or, if it does not state it, detected from the values at both "
     "ends");
@@ -69,10 +69,11 @@ Task::Outcome Verify::run(Context& context) {
       const auto reason = refusal(verdict, params_.tolerance, static_cast<int>(k) + 1);
       if (!reason.empty()) refused += (refused.empty() ? "" : "\n") + reason;
     }
-    io::write_csv(
-        (std::filesystem::path(context.run_directory) / "residuals.csv").string(),
-        {{"rms", "", ""}, {"relative", "", "share of the largest term"}, {"exchanged", "", "with x and z exchanged"}},
-        table);
+    io::write_csv((std::filesystem::path(context.run_directory) / "residuals.csv").string(),
+                  {{"rms", "", ""},
+                   {"relative", "", "fraction of the largest term"},
+                   {"exchanged", "", "with x and z exchanged"}},
+                  table);
     if (!refused.empty()) throw InputError(refused);
   });
   log.info("the data obey every equation");

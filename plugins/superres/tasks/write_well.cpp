@@ -93,7 +93,7 @@ void WriteWell::Params::describe(deck::Describe<Params>& d) {
   constexpr const char* runs = "fields.h5 of runs of rayleigh_benard, one trajectory each, of this split: ";
   d("train", &Params::train, std::string(runs) + "to train on").def({});
   d("valid", &Params::valid, std::string(runs) + "to choose models by").def({});
-  d("test", &Params::test, std::string(runs) + "to judge by").def({});
+  d("test", &Params::test, std::string(runs) + "to evaluate on").def({});
   d("rayleigh", &Params::rayleigh, "Rayleigh number of the runs").positive();
   d("prandtl", &Params::prandtl, "Prandtl number of the runs").positive().def(1.0);
   d("points", &Params::points,

@@ -28,8 +28,7 @@ class FieldsWriter : public Writer {
       d("single", &Params::single, "store single precision").def(true);
       d("average", &Params::average,
         "cells along every axis whose mean is one point of the file; 1: every cell. The file is then that of a "
-        "filtered "
-        "run on a grid so many times coarser")
+        "filtered run on a grid that many times coarser")
           .at_least(1)
           .def(1);
       d("compress", &Params::compress,

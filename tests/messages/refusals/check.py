@@ -272,8 +272,8 @@ says("flow", B + "verify.data", "'out/simulate/spectrum.csv' will be written by 
 says("flow", B + "verify", "q", B + "verify.data=fields.h5", B + "verify.fields=[q]", B + "verify.equations=['q = 0']")
 says("flow", A + "simulate.initial.file", "'fields.h5' is 2 wide and this run 4: start from fields of the same domain", A + "simulate.width=4",
      A + "simulate.initial={file: fields.h5}")
-says("flow", C + "reconstruct", "'write' asks for t = 0 to 40, the coarse samples of 'fields.h5' span t = 0 to 3.5, and 'linear' knows nothing "
-     "beyond them: ask within", C + "reconstruct.data=fields.h5", C + "reconstruct.write={method: linear, points: [4, 16, 8], times: [0, 40]}")
+says("flow", C + "reconstruct", "'write' requests t = 0 to 40, the coarse samples of 'fields.h5' span t = 0 to 3.5, and 'linear' does not extrapolate: "
+     "choose values within", C + "reconstruct.data=fields.h5", C + "reconstruct.write={method: linear, points: [4, 16, 8], times: [0, 40]}")
 says("flow", D + "spin_up", "'out/simulate/thermo.h5' has no column 'nusselt'; name among: step, time, nusselt_bottom",
      D + "spin_up.quantities=[nusselt]")
 

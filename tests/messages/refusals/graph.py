@@ -45,7 +45,7 @@ def transport(message, *overrides, **options):
 says("the graph needs exactly one of 'ring', 'grid', 'random' and 'file'", S + "graph={ring: {nodes: 12}, file: a.edges}")
 says("the graph needs exactly one of 'ring', 'grid', 'random' and 'file'", S + "graph={}")
 says("'neighbours' on both sides together must be fewer than the other nodes", S + "graph={ring: {nodes: 6, neighbours: 3}}")
-says("'nodes' needs one to three numbers", S + "graph={grid: {nodes: [2, 2, 2, 2]}}")
+says("'nodes' needs one to three values", S + "graph={grid: {nodes: [2, 2, 2, 2]}}")
 says("a graph has at most 2147483647 nodes; give fewer 'nodes'", S + "graph={grid: {nodes: [2000, 2000, 2000]}}")
 says("weight: '1 - 2*d' is not a positive number for every length d from 0 to 1", S + "graph={random: {nodes: 50, weight: 1 - 2*d}}")
 says("'species' is empty; give at least one", S + "species=[]")
@@ -82,8 +82,8 @@ edges("FILE:2: expected a whole number for a node, found 'one'; number names, as
 edges("FILE:1: 'u v' or 'u v weight' was expected, but the line has 1 word; is the file cut short?", "0\n")
 edges("FILE:3: the weight -2 is negative; heat would flow towards what is warmer", "0 1\n# more\n1 2 -2\n")
 edges("FILE:1: expected a number for the weight of an edge, found 'nan'", "0 1 nan\n")
-edges("FILE:2: nodes have numbers from 0 on, not -1", "0 1\n-1 2\n")
-edges("FILE:1: node 0 comes before the first one, 1; set 'first_index' to the number of the first node", "0 1\n1 2\n", S + "graph.first=1")
+edges("FILE:2: node indices start at 0, found -1", "0 1\n-1 2\n")
+edges("FILE:1: node 0 comes before the first one, 1; set 'first_index' to the index of the first node", "0 1\n1 2\n", S + "graph.first=1")
 edges("FILE:1: node 3000000000 is more than 2147483647; remove 'first_index', so that nodes are those that edges name", "3000000000 1\n", S + "graph.first=0")
 edges("'FILE' holds no edge; give lines 'i j [weight]'", "# nothing\n")
 edges("'FILE': the edge between nodes 0 and 1 has the weight 1 once and 2 another time; give it one weight, this graph has no directions",
@@ -92,15 +92,15 @@ edges("'FILE': row 1 of edges names node 3, but nodes are 0 to 2", {"edges": [[0
 edges("'FILE' has 2 edges and 1 weights; give one weight for each edge", {"edges": [[0, 1], [1, 2]], "weights": [1.0]}, name="g.h5")
 edges("'FILE': the weight of row 0 of edges is nan; it must be 0 or more", {"edges": [[0, 1]], "weights": [float("nan")]}, name="g.h5")
 edges("'FILE': edges must have two nodes in each row", {"edges": [0, 1]}, name="g.h5")
-edges("'FILE': positions must have one row of one to three numbers for each node", {"edges": [[0, 1]], "positions": [0.0, 1.0]}, name="g.h5")
-edges("'FILE': the position of node 1 is no number", {"edges": [[0, 1]], "positions": [[0.0], [float("nan")]]}, name="g.h5")
-edges("'FILE' holds 2 positions, but its attribute nodes says 3; make both the same", {"/": (0, {"nodes": 3}), "edges": [[0, 1]], "positions": [[0.0], [1.0]]},
+edges("'FILE': positions must have one row of one to three coordinates for each node", {"edges": [[0, 1]], "positions": [0.0, 1.0]}, name="g.h5")
+edges("'FILE': the position of node 1 is not finite", {"edges": [[0, 1]], "positions": [[0.0], [float("nan")]]}, name="g.h5")
+edges("'FILE' holds 2 positions, but its attribute nodes is 3; make both the same", {"/": (0, {"nodes": 3}), "edges": [[0, 1]], "positions": [[0.0], [1.0]]},
       name="g.h5")
 edges("'FILE' holds no edge", {"edges": numpy.zeros((0, 2), int)}, name="g.h5")
 
 # Beginning with a file
 table.begins("run.directory=earlier", S + "output=[{type: node_fields, every: 1}]")
-says("start_from: 'earlier/simulate/nodes.h5' does not hold moments of the 13 nodes of this deck", S + "graph.ring.nodes=13",
+says("start_from: 'earlier/simulate/nodes.h5' does not hold snapshots of the 13 nodes of this deck", S + "graph.ring.nodes=13",
      S + "start_from=earlier/simulate/nodes.h5", command="run")
 says("start_from: 'earlier/simulate/nodes.h5' has no array 'w'; give a file of the output 'node_fields'", U + "name=w",
      S + "start_from=earlier/simulate/nodes.h5", command="run")
@@ -120,8 +120,8 @@ transport("boundaries: the mesh has no boundary 'lift'; did you mean 'left'?", S
 transport("boundaries: 'inlet': 'y < -1' holds for no edge of the boundary (their middles reach from x = 0 to 1 and from y = 0 to 1); correct it, "
           "make it wider, or leave it out", S + "boundaries={inlet: {value: 1, where: y < -1}}")
 transport("a parameter cannot be called 'x': that is the name of something else; give it its own", S + "parameters={x: 3}")
-transport("the flow is no finite number everywhere at t = 0; correct 'stream'", S + "stream=log(x)*y", command="run")
-transport("the flow is no finite number everywhere at t = 0; correct 'velocity'", S + "stream=null", S + "velocity=[log(x - 2), 0]",
+transport("the flow is not finite everywhere at t = 0; correct 'stream'", S + "stream=log(x)*y", command="run")
+transport("the flow is not finite everywhere at t = 0; correct 'velocity'", S + "stream=null", S + "velocity=[log(x - 2), 0]",
           S + "diffusivity=1", command="run")
 transport("timestep 5 is longer than the longest stable step, 0.08627; take a shorter one, none, or 'method: implicit'", S + "timestep=5")
 transport("timestep 5 is longer than the longest stable step, 0.05176; take a shorter one, or none", S + "timestep=5", S + "method=implicit")
@@ -152,7 +152,7 @@ mesh("'FILE' ends before its $Nodes; the file is cut short: save the mesh again"
 mesh("'FILE' ends before its $Elements; the file is cut short: save the mesh again", HEAD + NODES)
 mesh("'FILE' ends in the middle of its $Nodes; the file is cut short: save the mesh again", (HEAD + NODES)[:-30])
 mesh("'FILE' ends in the middle of its $Elements; the file is cut short: save the mesh again", HEAD + NODES + elements(*FOUR)[:-14])
-mesh("FILE:6: expected 4 numbers in a line of the $Nodes, found 3", HEAD + NODES.replace("1 0 0 0", "1 0 0"))
+mesh("FILE:6: expected 4 values in a line of the $Nodes, found 3", HEAD + NODES.replace("1 0 0 0", "1 0 0"))
 mesh("FILE:7: expected a number for y, found 'zero'", HEAD + NODES.replace("2 1 0 0", "2 1 zero 0"))
 mesh("FILE:14: node 7 is not among the 5 nodes of this file", HEAD + NODES + elements(*[FOUR[0][:-1] + "7", *FOUR[1:]]))
 mesh("FILE:14: element 1 has Gmsh's type 3; only triangles of three nodes (2) can be used, and lines of two (1) for the boundary: mesh with "
@@ -168,18 +168,18 @@ mesh("mesh 'FILE': triangle 5 has the same nodes as triangle 2; remove one of th
 mesh("mesh 'FILE': triangle 5 is the third one at the edge between nodes 9 and 1; triangles may not overlap",
      HEAD + NODES.replace("5\n1", "6\n7 2 0.2 0\n1", 1) + elements(*FOUR, "5 2 2 1 1 9 1 7"))
 mesh("mesh 'FILE': triangle 1 has no area; mesh the domain again, or remove it", HEAD + NODES.replace("9 0.5 0.5", "9 0.5 0") + elements(*FOUR))
-mesh("mesh 'FILE': node 9 lies at z = 0.25, others at z = 0; this physics lives in a plane z = constant",
+mesh("mesh 'FILE': node 9 lies at z = 0.25, others at z = 0; this physics needs a plane z = constant",
      HEAD + NODES.replace("9 0.5 0.5 0", "9 0.5 0.5 0.25") + elements(*FOUR))
 mesh("'FILE' ends in the middle of its $Comments; the file is cut short: save the mesh again", HEAD + "$Comments\n")
 
-mesh("FILE:4: the mesh is divided into partitions, whose curves carry no names; save it whole (gmsh -part 0)", HEAD.replace("2.2", "4.1") + "$PartitionedEntities\n")
-mesh("FILE:6: curve 1 says that it belongs to 2 physical groups, but names 1; is the file cut short?",
+mesh("FILE:4: the mesh is divided into partitions, whose curves carry no names; save it unpartitioned (gmsh -part 0)", HEAD.replace("2.2", "4.1") + "$PartitionedEntities\n")
+mesh("FILE:6: curve 1 states 2 physical groups, but lists 1; is the file cut short?",
      HEAD.replace("2.2", "4.1") + "$Entities\n0 1 0 0\n1 0 0 0 1 0 0 2 7\n$EndEntities\n")
 TWO = HEAD + "$PhysicalNames\n3\n1 7 \"south\"\n1 8 \"all\"\n1 9 \"cut\"\n$EndPhysicalNames\n" + NODES + elements(
     *FOUR, "41 1 2 7 1 1 2", "42 1 2 8 1 1 2", "43 1 2 9 2 1 9")
 table.file("two.msh", TWO)
-transport("boundaries: the edge at x = 0.5, y = 0 belongs to 'south' and to 'all', which say different things; leave one out, or say by 'where' "
-          "which part is meant", S + "mesh={file: two.msh}", S + "boundaries={south: {value: 1}, all: {value: 2}}")
+transport("boundaries: the edge at x = 0.5, y = 0 belongs to 'south' and to 'all', which set different conditions; leave one out, or select its part by "
+          "'where'", S + "mesh={file: two.msh}", S + "boundaries={south: {value: 1}, all: {value: 2}}")
 transport("boundaries: no line of 'cut' is an edge of the boundary: they lie inside the mesh, or join nodes that are no edge of a triangle; correct "
           "the mesh, or leave 'cut' out", S + "mesh={file: two.msh}", S + "boundaries={cut: {value: 1}}")
 
@@ -198,7 +198,7 @@ def vtu(message, before="", after="", **options):
 
 
 table.file("good.vtu", VTU)
-transport("boundaries: the mesh names no part of its boundary, so there is no 'left'; say where it is: left: {where: x < 0.001, ...}",
+transport("boundaries: the mesh names no part of its boundary, so there is no 'left'; define it by 'where': left: {where: x < 0.001, ...}",
           S + "mesh={file: good.vtu}", S + "boundaries={left: {value: 1}}")
 vtu("'FILE' is no VTK file of an unstructured grid (.vtu); convert the mesh, with meshio, say", VTU, "<xml/>")
 vtu("'FILE' ends before </VTKFile>; the file is cut short: save the mesh again", "</VTKFile>")
@@ -207,7 +207,7 @@ vtu("'FILE' is compressed (vtkZLibDataCompressor); save it without compression (
 vtu("'FILE' has appended data; save it with inline data (ParaView: data mode ASCII, or binary)", "</VTKFile>", "<AppendedData/></VTKFile>")
 vtu("'FILE' has several pieces, as of several processes; save it as one piece", "</Piece>", "</Piece><Piece></Piece>")
 vtu("'FILE' is in big-endian order; save it as LittleEndian", "LittleEndian", "BigEndian")
-vtu("'FILE' has points that are not three numbers each", "0 0 0 1 0 0 0 1 0", "0 0 1 0")
+vtu("'FILE' has points without three coordinates each", "0 0 0 1 0 0 0 1 0", "0 0 1 0")
 vtu("'FILE' has 'one' where a number was expected", "0 0 0 1 0 0 0 1 0", "0 0 0 one 0 0 0 1 0")
 vtu("'FILE' has an array of format 'raw'; save it as ascii or binary", 'format="ascii">0 0 0', 'format="raw">0 0 0')
 vtu("'FILE' has the character '*' in base64 data", 'format="ascii">0 0 0 1', 'format="binary">*')
@@ -216,7 +216,7 @@ vtu("'FILE' has 3 bytes of base64 data where 48 were announced; the file is cut 
     'format="ascii">0 0 0 1 0 0 0 1 0', 'format="binary">MAAAAAAAAA==')
 vtu("'FILE' has an array of type 'String', which is not read", 'type="Float64" NumberOfComponents="3" format="ascii">0 0 0 1 0 0 0 1 0',
     'type="String" format="binary">AAAAAA==')
-vtu("mesh 'FILE': node 1 lies at no number", 'type="Float64" NumberOfComponents="3" format="ascii">0 0 0 1 0 0 0 1 0',
+vtu("mesh 'FILE': the coordinates of node 1 are not finite", 'type="Float64" NumberOfComponents="3" format="ascii">0 0 0 1 0 0 0 1 0',
     'type="Float32" format="binary">' + base64.b64encode(struct.pack("<I9f", 36, 0, 0, 0, float("inf"), 0, 0, 0, 1, 0)).decode())
 vtu("'FILE' has no array of offsets", 'Name="offsets"', 'Name="ends"')
 vtu("'FILE' has an array without an end", "5</DataArray>", "5")

@@ -56,7 +56,7 @@ def reads_text(message, edges, *keys, held_out=None):
 # The data set
 says("give one of: file (HDF5), edges (text), synthetic", T + "dataset={type: links}")
 says("give one of: file (HDF5), edges (text), synthetic", T + "dataset={type: links, file: a.h5, edges: b.txt}")
-says("held_out_edges, bipartite, users, items, columns and counts go with edges; a file and synthetic links say all this themselves",
+says("held_out_edges, bipartite, users, items, columns and counts belong to edges; a file and synthetic links define all of these",
      T + "dataset={type: links, file: a.h5, users: 3}")
 says("items belong to users; of a plain graph (bipartite: false) give users", T + "dataset={type: links, edges: a.txt, bipartite: false, items: 3}")
 says("tuning goes with file, which has links to validate by", T + "dataset={type: links, edges: a.txt, tuning: true}")
@@ -67,24 +67,24 @@ says("made: no link is held out; raise hold_out, or give held_out_edges", P + "d
 reads_text("EDGES:2: there is no user 5; they are numbered 0 to 4", "0 1\n5 1\n", "users: 5")
 reads_text("EDGES:1: there is no item 2; they are numbered 0 to 1", "0 2\n1 0\n", "items: 2")
 reads_text("EDGES:2: there is no node 3; they are numbered 0 to 2", "0 1\n1 3\n", "users: 3", "bipartite: false")
-reads_text("EDGES:2: nodes have numbers from 0 on, not -1", "0 1\n-1 2\n")
+reads_text("EDGES:2: node indices start at 0, found -1", "0 1\n-1 2\n")
 reads_text("EDGES:2: 'u v' or 'u v weight' was expected, but the line has 1 word; is the file cut short?", "0 1\n1")
-reads_text("EDGES:1: 'u v' or 'u v weight' was expected, but the line has 5 words; say what they are by the key 'columns'", "0 1 1 1 1\n")
+reads_text("EDGES:1: 'u v' or 'u v weight' was expected, but the line has 5 words; describe them by the key 'columns'", "0 1 1 1 1\n")
 reads_text("HELD_OUT:2: 'u v' or 'u v weight' was expected, but the line has 1 word; is the file cut short?", "0 1\n", held_out="0 2\n1")
 reads_text("EDGES: there are no links to train on; give some, or hold fewer out", "# nothing\n")
-reads_text("'HELD_OUT' holds no link; give some, or leave held_out_edges out to hold out a share of 'EDGES'", "0 1\n1 0\n", held_out="# none\n")
+reads_text("'HELD_OUT' holds no link; give some, or leave held_out_edges out to hold out a fraction of 'EDGES'", "0 1\n1 0\n", held_out="# none\n")
 reads_text("EDGES: no link is held out; raise hold_out, or give held_out_edges", "0 1\n1 0\n", held_out="0 1\n")
 
 # Files
 reads("'FILE' has no attributes 'users' and 'items', and no 'nodes' either; is it a file of links?", links(**{"/": (None, {"items": 3})}))
 reads("'FILE' has no attributes 'users' and 'items', which tuning needs; is it a file of links?", {"/": (None, {"nodes": 3}), "edges": [[0, 1]]},
       "tuning: true")
-reads("'FILE' says that it has -2 users; from 1 to 2147483647 can be", links(**{"/": (None, {"users": -2, "items": 3})}))
-reads("'FILE': /train/indptr must hold 3 numbers from 0 to 2, the count of /train/items; the file is cut short or damaged",
+reads("'FILE' states -2 users, expected 1 to 2147483647", links(**{"/": (None, {"users": -2, "items": 3})}))
+reads("'FILE': /train/indptr must hold 3 values from 0 to 2, the count of /train/items; the file is cut short or damaged",
       links(**{"train/items": [0, 1]}))
 reads("'FILE': /train/indptr falls at user 1; it must rise", links(**{"/": (None, {"users": 3, "items": 3}), "train/indptr": [0, 2, 1, 3]}))
 reads("'FILE': /test/items of user 1 holds 3; items are numbered 0 to 2", links(**{"test/items": [2, 3]}))
-reads("'FILE' has no group validation: its links would be held out for tuning; leave tuning away, or add the group", links(), "tuning: true")
+reads("'FILE' has no group validation: its links would be held out for tuning; remove tuning, or add the group", links(), "tuning: true")
 reads("'FILE': /edges must have two columns, the nodes of each edge", {"/": (None, {"nodes": 3}), "edges": [[0, 1, 2]]})
 
 reads("FILE: link 2: there is no node 3; nodes are numbered 0 to 1", {"/": (None, {"nodes": 2}), "edges": [[0, 1], [1, 3]]})

@@ -60,7 +60,7 @@ file("two.h5")
 table.file("judge.yaml", JUDGE), table.file("formula.yaml", FORMULA)
 says("give one of: file, synthetic", D + "made_up={molecules: 10}", command="check")
 says("give one of: file, synthetic", D + 'file=""', command="check")
-says("split: test takes the molecules of a fold; say which (fold: 0), or leave split out for all molecules", D + "fold=null", D + "part=test",
+says("split: test takes the molecules of a fold; give one (fold: 0), or leave split out for all molecules", D + "fold=null", D + "part=test",
      command="check")
 says("fold is 5, but they are counted from 0 to 4", D + "fold=5", command="check")
 says("energy_unit: nm is no unit of an energy; give one such as kcal/mol or eV", D + "energy_unit=nm", command="check")
@@ -82,12 +82,12 @@ wrong("nan.h5", "'nan.h5', group 'small', molecule 1: the position of atom 0 is 
 wrong("inf.h5", "'inf.h5', group 'small', molecule 1: its energy is not finite; leave the molecule out", energy=[1.0, float("inf")])
 wrong("push.h5", "'push.h5', group 'small', molecule 0: the force on atom 2 is not finite; leave the molecule out",
       force=[[0.0, 0, 0], [0, 0, 0], [0, float("nan"), 0], [0, 0, 0], [0, 0, 0]])
-wrong("near.h5", "'near.h5', group 'small', molecule 1: atoms 0 and 1 lie 0.097 Å apart, nearer than any two nuclei; positions are in Å: convert "
+wrong("near.h5", "'near.h5', group 'small', molecule 1: atoms 0 and 1 are 0.097 Å apart, nearer than any two nuclei; positions are in Å: convert "
       "them, or leave the molecule out", position=WATER["position"][:3] + [[0, 0, 0], [0, 0, 0.097]])
 wrong("bond.h5", "'bond.h5', group 'small', molecule 1: bond 0 joins the atoms 0 and 2; it has atoms 0 to 1", bond=[[0, 1, 1], [0, 2, 1]],
       bond_offset=[0, 1, 2])
 table.file("unit.h5", {"small": None, **{"small/" + key: value for key, value in WATER.items()}, "small/energy": (WATER["energy"], {"unit": "eV"})})
-says("'unit.h5' says that its energies are in eV, energy_unit that they are in kcal/mol; remove energy_unit", D + "file=unit.h5", D + "energy_unit=kcal/mol")
+says("'unit.h5' states energies in eV, energy_unit in kcal/mol; remove energy_unit", D + "file=unit.h5", D + "energy_unit=kcal/mol")
 says("'folds.h5': fold 1 holds 2 of 2 molecules, so that one part is empty; choose another fold", D + "file=folds.h5", D + "fold=1")
 file("folds.h5", fold=[1, 1])
 
@@ -109,8 +109,8 @@ frames("image.xyz", '1\nLattice="9 0 0 0 9 0 0 0 0.2" energy=1\nH 0 0 0\n',
 frames("crystal.xyz", '1\nLattice="9 0 0 0 9 0 0 0 9" energy=1\nH 0 0 0\n',
        "a kernel compares molecules in vacuum, but some of these have a periodic cell; leave coulomb and bag_of_bonds out of 'baselines', and take "
        "another 'reference'", T + "model.reference=coulomb", T + "batch=1")
-frames("label.xyz", "1\nE=1\nH 0 0 0\n", "label.xyz:2: the comment has no energy=...; say by energy: NAME what the energy is called")
-frames("energies.xyz", '1\nenergy="1 2"\nH 0 0 0\n', "energies.xyz:2: energy holds 2 numbers, not 1")
+frames("label.xyz", "1\nE=1\nH 0 0 0\n", "label.xyz:2: the comment has no energy=...; set energy: NAME to the name of the energy")
+frames("energies.xyz", '1\nenergy="1 2"\nH 0 0 0\n', "energies.xyz:2: energy holds 2 values, not 1")
 frames("quote.xyz", '1\nenergy="1\nH 0 0 0\n', 'quote.xyz:2: the value of energy has no closing "')
 frames("columns.xyz", "1\nenergy=1 Properties=species:S:1\nH\n", "columns.xyz:2: Properties=species:S:1 lacks pos:R:3")
 frames("width.xyz", "1\nenergy=1 Properties=species:S:0:pos:R:3\nH 0 0 0\n", "width.xyz:2: Properties=species:S:0:pos:R:3: species has 0 columns, expected 1 to 100000")
@@ -136,7 +136,7 @@ says("a molecule has the element Au, which none of the training set has", J + "t
 says("there is nothing to evaluate: name models, baselines or both", J + "rivals=[]", deck="judge.yaml", command="check")
 says("the energies for training are in kcal/mol, those for the test in eV; convert one of them", J + "test={type: molecules, file: unit.h5, group: small}",
      deck="judge.yaml")
-says("all molecules of 'test' stand in 'training', too, so that their errors say little; give other molecules: split: test of the same fold",
+says("all molecules of 'test' are also in 'training', so that their errors are too small; give other molecules: split: test of the same fold",
      J + "test.part=training", deck="judge.yaml")
 
 table.run()

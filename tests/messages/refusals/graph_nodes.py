@@ -55,25 +55,25 @@ def reads_text(message, edges, *keys, labels=None):
 # The data set
 says("give one of: file (HDF5), edges (text), synthetic", T + "dataset={type: graph}")
 says("give one of: file (HDF5), edges (text), synthetic", T + f"dataset={{type: graph, file: a.h5, synthetic: {MADE}}}")
-says("split is 'some', expected a number from 0 or the word each", T + "dataset={type: graph, file: a.h5, split: some}")
+says("split is 'some', expected an index from 0 or the word each", T + "dataset={type: graph, file: a.h5, split: some}")
 says("split selects one of several splits of a file; give file, or remove split", T + f"dataset={{type: graph, synthetic: {MADE}, split: each}}")
-says("labels, count, directed, columns and counts go with edges; a file and a synthetic graph say all this themselves",
+says("labels, count, directed, columns and counts belong to edges; a file and a synthetic graph define all of these",
      T + f"dataset={{type: graph, synthetic: {MADE}, directed: true}}")
-says("divided leaves each rank a part of the features, and features: true wants them with every node; remove one of the two",
+says("divided stores a part of the features on each rank, and features: true needs all of them; remove one of the two",
      T + f"dataset={{type: graph, synthetic: {MADE}, divided: true, features: true}}")
 reads_text("EDGES: no node is marked for training; give the graph roles (split), or take nodes: labelled", "0 1\n")
 reads("FILE: node 0 is one of those for training, but its class is not known", graph(labels=[-1, 1, 1]))
 
 # Text
 reads_text("EDGES:2: there is no node 5; the graph has 5, numbered 0 to 4", "0 1\n1 5\n", "count: 5")
-reads_text("EDGES:2: nodes have numbers from 0 on, not -1", "0 1\n-1 2\n")
+reads_text("EDGES:2: node indices start at 0, found -1", "0 1\n-1 2\n")
 reads_text("EDGES:2: the weight between nodes 1 and 2 is -0.5; weights are finite and 0 or more", "0 1\n1 2 -0.5\n")
 reads_text("EDGES:2: 'u v' or 'u v weight' was expected, but the line has 1 word; is the file cut short?", "0 1\n1")
 reads_text("LABELS:2: 'node class' or 'node class role' was expected, but the line has 1 word; is the file cut short?", "0 1\n", labels="0 1\n1")
 reads_text("LABELS:1: 'learning' is no role of a node; training, validation and test are", "0 1\n", labels="0 1 learning\n")
 reads_text("LABELS:3: node 0 has a class already; give each node one line", "0 1\n", labels="0 1\n1 0\n0 0\n")
 reads_text("LABELS:1: expected a whole number for a node, found 'a'", "0 1\n", labels="a 1\n")
-reads_text("LABELS:1: expected a whole number for the number of a class, found '0.5'", "0 1\n", labels="0 0.5\n")
+reads_text("LABELS:1: expected a whole number for the index of a class, found '0.5'", "0 1\n", labels="0 0.5\n")
 reads_text("EDGES: the edge between nodes 1 and 0 has the weight 3 in one direction and 2 in the other; give it one weight, or make the graph "
            "directed", "0 1 2\n1 0 3\n", labels="0 1 training\n1 0 test\n")
 reads_text("LABELS:1: classes are numbered from 0 to 999999, not -1", "0 1\n", labels="0 -1\n")
@@ -82,25 +82,25 @@ reads_text("EDGES: nodes have 1 class; a classification needs two or more", "0 1
 
 # Files
 reads("'FILE' has no attribute 'nodes' (how many there are); is it a file of a graph?", {"edges": [[0, 1]]})
-reads("'FILE' says that it has -2 nodes; from 1 to 2147483647 can be", graph(**{"/": (None, {"nodes": -2})}))
+reads("'FILE' states -2 nodes, expected 1 to 2147483647", graph(**{"/": (None, {"nodes": -2})}))
 reads("'FILE': /edges must have two columns, the nodes of each edge", graph(edges=[[0, 1, 2]]))
 reads("FILE: edge 2: there is no node 7; the graph has 3, numbered 0 to 2", graph(edges=[[0, 1], [1, 7]]))
-reads("'FILE': /edges holds 4294967297, but numbers there go up to 2147483647", graph(edges=[[0, 1], [1, 2**32 + 1]]))
+reads("'FILE': /edges holds 4294967297, but values there are at most 2147483647", graph(edges=[[0, 1], [1, 2**32 + 1]]))
 reads("FILE: edge 2: the weight between nodes 1 and 2 is not a number; weights are finite and 0 or more", graph(weights=[1.0, float("nan")]))
-reads("'FILE': /weights holds 1 numbers for 2 edges; the file is cut short or damaged", graph(weights=[1.0]))
+reads("'FILE': /weights holds 1 values for 2 edges; the file is cut short or damaged", graph(weights=[1.0]))
 reads("FILE: 2 classes for 3 nodes; the file is cut short, or its parts belong to different graphs", graph(labels=[0, 1]))
 reads("'FILE': /features must have a row for each of the 3 nodes", graph(features=[[1.0], [2.0]]))
-reads("'FILE': a feature of node 1 is no finite number", graph(features=[[1.0], [float("inf")], [2.0]]))
+reads("'FILE': a feature of node 1 is not finite", graph(features=[[1.0], [float("inf")], [2.0]]))
 reads("'FILE': /split holds 3 for node 2; 0 is training, 1 validation, 2 test, -1 none of them", graph(split=[0, 1, 3]))
 reads("'FILE': /labels holds 20000000 for node 1; classes are numbered from 0 to 999999", graph(labels=[0, 20000000, 1]))
-reads("'FILE': /labels holds -2 for node 1; classes count from 0, and -1 says that it is not known", graph(labels=[0, -2, 1]))
+reads("'FILE': /labels holds -2 for node 1; classes count from 0, and -1 means unknown", graph(labels=[0, -2, 1]))
 
 
 def rows(start, column):
     return graph(features=(None, {"columns": 4}), **{"features/indptr": start, "features/indices": column})
 
 
-reads("'FILE': /features/indptr must hold 4 numbers from 0 to 3, the count of /features/indices, and /features/values as many as these; "
+reads("'FILE': /features/indptr must hold 4 values from 0 to 3, the count of /features/indices, and /features/values as many as these; "
       "the file is cut short or damaged", rows([0, 1, 2, 4], [0, 3, 1]))
 reads("'FILE': /features/indptr falls at node 1; it must rise", rows([0, 2, 1, 3], [0, 3, 1]))
 reads("'FILE': /features/indices of node 1 must rise within 0 to 3", rows([0, 1, 2, 3], [0, 4, 1]))
@@ -109,7 +109,7 @@ reads("'FILE': /features/indices of node 1 must rise within 0 to 3", rows([0, 1,
 says("layers: a width of 0 is none; widths are 1 or more", T + "network.layers=[0]")
 says("layers: 31 hidden layers; 30 are the most", T + f"network.layers={[4] * 31}")
 says("fan_out: 0 neighbours are none; draw 1 or more", T + "network.fan_out=[0, 1]")
-says("fan_out has 1 numbers for 2 layers (the hidden ones and the last)", T + "network.fan_out=[3]")
+says("fan_out has 1 values for 2 layers (the hidden ones and the last)", T + "network.fan_out=[3]")
 says("fan_out draws neighbours for batches of single nodes, and loader: full_graph takes all of them; remove fan_out, or take loader: shuffle",
      T + "network.fan_out=[3, 3]", command="run")
 says("gcn needs nodes of a graph; give a dataset of type graph", T + "dataset=" + BOX, command="run")

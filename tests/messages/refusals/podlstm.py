@@ -96,13 +96,13 @@ says("'f.h5' has 2 times in 'lat' but 4 snapshots in 'q'", P + "field.time=lat")
 says("cannot open '.': it is a folder; name the files in it", P + "field.files=[.]", command="check")
 says("'f.h5' has no coordinate 'depth' of 2 values for axis 1 of 'q'", P + "field.axes=[depth, lon]")
 says("weights: cos_latitude needs latitudes, found the axes axis1, axis2; none of them has units degrees_north, the standard_name latitude or a "
-     "name that begins with lat: name them (axes: [lat, lon]), or say weights: none", P + "weights=cos_latitude", P + "field.files=[plain.h5]")
+     "name that begins with lat: name them (axes: [lat, lon]), or set weights: none", P + "weights=cos_latitude", P + "field.files=[plain.h5]")
 table.file("curved.h5", {"q": (field()["q"], {"coordinates": "nav_lat nav_lon"}), "time": field()["time"],
                          "nav_lat": ([[0.0] * 3] * 2, {"units": "degrees_north"})})
 says("weights: cos_latitude needs latitudes along one axis, those of 'q' change along two ('nav_lat'); bring the field to a regular grid "
-     "(cdo remapbil), or say weights: none", P + "weights=cos_latitude", P + "field.files=[curved.h5]")
+     "(cdo remapbil), or set weights: none", P + "weights=cos_latitude", P + "field.files=[curved.h5]")
 table.file("metres.h5", field() | {"lat": [-3e6, 3e6]})
-says("weights: cos_latitude: 'lat' of 'metres.h5' is -3000000, beyond 90 degrees; mend the file", P + "weights=cos_latitude",
+says("weights: cos_latitude: 'lat' of 'metres.h5' is -3000000, beyond 90 degrees; fix the file", P + "weights=cos_latitude",
      P + "field.files=[metres.h5]")
 table.file("plain.h5", {"q": field()["q"], "time": field()["time"]})
 table.file("wide.h5", field(lon=4))
@@ -124,7 +124,7 @@ says("the mask 'land' of 'mask_turned.h5' has the shape (3, 2), the field (2, 3)
 table.file("masks.h5", {"land": ([[[1.0] * 3] * 2] * 2), "time": ([0.0, 1.0], DAYS)})
 says("the mask 'land' of 'masks.h5' has 12 values, the field has 6 cells", P + "field.mask={file: masks.h5, array: land}")
 table.file("empty.h5", field(missing=True))
-says("'q' is NaN or missing in 4 of 4 snapshots at lat -30, lon 0 (first in snapshot 0) and no mask leaves that cell out; name a mask, or say "
+says("'q' is NaN or missing in 4 of 4 snapshots at lat -30, lon 0 (first in snapshot 0) and no mask leaves that cell out; name a mask, or set "
      "missing: land", P + "field.files=[empty.h5]", command="check")
 says("no cell of 'q' is left; the mask and `missing` leave all of them out", P + "field.files=[empty.h5]", P + "field.missing=land")
 table.file("flat_field.h5", field() | {"q": [[[3.0] * 3] * 2] * 4})
@@ -159,7 +159,7 @@ says("times 'time' of 'moons.h5' are in 'moons since 2000-01-01', expected secon
      S + "series.file=moons.h5", **F)
 table.file("still.h5", series(time=([7.0] * 80, DAYS)))
 says("times 'time' of 'still.h5' do not increase: time 1 is day 7, the one before day 7", S + "series.file=still.h5", **F)
-says("training: 90 times asked for, but 's.h5' has 80", S + "series.training=90", **F)
+says("training: 90 times requested, but 's.h5' has 80", S + "series.training=90", **F)
 table.file("constant.h5", series(coefficients=[[math.sin(t), 1.0] for t in range(80)]))
 says("mode 2 of the series never changes; leave it out (fewer modes)", S + "series.file=constant.h5", **F)
 says("period: '12' is 12 days, but the series has a time every 7 days, and a cycle takes two at least; give its unit, such as '365.2425 days' or "
@@ -170,7 +170,7 @@ says("var_order: 6 times back do not fit a window of 4; lower it", S + "var_orde
 # Forecasts with spread, ahead, and of indices
 A = "stages[0].forecast."
 says("ahead: 9 times, but forecasts are validated over 4 only; raise data.horizon or lower ahead", A + "ahead=9", **F)
-says("members: a spread takes two members at least; give more, or 0 for no ensemble", A + "members=1", **F, command="check")
+says("members: a spread needs at least two members; give more, or 0 for no ensemble", A + "members=1", **F, command="check")
 says("members: 0, but ahead, index and residual are of an ensemble; give members: 100", A + "members=0", A + "ahead=2", **F, command="check")
 says("lat and lon: give two bounds each, such as lat: [-5, 5], lon: [190, 240]", A + "index=[{name: nino34, lat: [0], lon: [190, 240]}]", **F,
      command="check")
@@ -204,7 +204,7 @@ with h5py.File(table.path("cut.h5"), "r+") as file:
     whole = file["networks/000/weights"][:]
     del file["networks/000/weights"]
     file["networks/000/weights"] = whole[:-1]
-says(f"a stored network has {len(whole) - 1} weights, its genome asks for {len(whole)}", "stages[0].forecast.ensemble=cut.h5", **F)
+says(f"a stored network has {len(whole) - 1} weights, its genome requires {len(whole)}", "stages[0].forecast.ensemble=cut.h5", **F)
 os.remove(table.path("search/stages_done.txt"))
 says("'search/search/journal.h5' records another search (space, strategy, training or data differ): give this run another directory "
      "(run.directory=PATH), or remove the file to start afresh", command=["restart", "search", N + "network.epochs=2"])

@@ -79,8 +79,8 @@ def reads(message, content, *more):
 
 # Clicks
 says("give one of: file, synthetic", T + "dataset={type: clicks}")
-says("group, vocabulary, vocabulary_file and num_embeddings go with file; synthetic records say all this themselves", T + "dataset.group=a")
-says("rows takes values as numbers of rows, which need no vocabulary; remove one of them",
+says("group, vocabulary, vocabulary_file and num_embeddings belong to file; synthetic records define all of these", T + "dataset.group=a")
+says("num_embeddings takes values as row indices, which need no vocabulary; remove one of them",
      T + "dataset={type: clicks, file: a.h5, num_embeddings: [3], vocabulary: b}")
 says("num_embeddings: a table of 0 rows is none; give 1 or more", T + "dataset={type: clicks, file: a.h5, num_embeddings: [0]}")
 reads("'FILE' has neither categorical nor code in '/': is it a file of clicks?", clicks(categorical=None))
@@ -118,14 +118,14 @@ reads_pairs("'FILE', row 0, compound 'drug 0': the SMILES 'C(' cannot be read at
 # Networks
 says("a layer of width 0 is none; widths are 1 to 1000000", T + "network.top=[0]")
 says("layers: a width of 0 is none; widths are 1 to 1000000", T + "network.layers=[0]", deck="pairs.yaml")
-says("dlrm reads rows of tables; give a dataset of type clicks, choices or pairs", T + "dataset=" + BOX, command="run")
-says("synthetic clicks: dlrm multiplies columns with each other and with numbers; records need two columns, or a column and numbers",
+says("dlrm reads rows of tables; give a dataset of type clicks, interactions or pairs", T + "dataset=" + BOX, command="run")
+says("synthetic clicks: dlrm multiplies columns with each other and with dense features; records need two columns, or a column and dense features",
      T + "dataset.synthetic={records: 40, categorical_features: 1, dense_features: 0}", command="run")
 
 FACTORS = T + "network={type: factorization_machine, embedding_dim: 2}"
-says("init_scale: vectors that begin at zero never leave it, because each learns from the others; give more than 0, for example 0.1",
+says("init_scale: vectors that begin at zero stay there, because each learns from the others; give more than 0, for example 0.1",
      T + "network={type: factorization_machine, init_scale: 0}")
-says("synthetic pairs, row 1: affinity is 3.89157, but the loss cross_entropy learns answers of 0 or 1; give factorization_machine loss: squared", FACTORS,
+says("synthetic pairs, row 1: affinity is 3.89157, but the loss cross_entropy needs labels of 0 or 1; give factorization_machine loss: squared", FACTORS,
      deck="pairs.yaml", command="run")
 
 # Choices
@@ -143,10 +143,10 @@ def reads_choices(message, **changes):
     says(message.replace("FILE", name), R + f"dataset={{type: interactions, file: {name}}}", deck="recommend.yaml", command="run")
 
 
-reads_choices("'FILE' says that it has 0 users; a file of choices has an attribute users from 1 to 1000000000", **{"/": (0, {"users": 0, "items": 3})})
-reads_choices("'FILE' has no group test; a file of choices has the groups train and test, of each indptr and items", test__indptr=None,
+reads_choices("'FILE' states 0 users; a file of interactions has an attribute users from 1 to 1000000000", **{"/": (0, {"users": 0, "items": 3})})
+reads_choices("'FILE' has no group test; a file of interactions has the groups train and test, of each indptr and items", test__indptr=None,
               test__items=None)
-reads_choices("'FILE': /test/indptr must hold 3 numbers from 0 to 1, the count of /test/items; the file is cut short or damaged",
+reads_choices("'FILE': /test/indptr must hold 3 values from 0 to 1, the count of /test/items; the file is cut short or damaged",
               test__indptr=[0, 1])
 reads_choices("'FILE': /train/indptr falls at user 0; it must rise", train__indptr=[0, 4, 3])
 reads_choices("'FILE': /train/items of user 0 holds 3; they are numbered 0 to 2", train__items=[0, 3, 2])
@@ -154,19 +154,19 @@ reads_choices("'FILE': item 1 has no tag in /item_tags; give every item one, suc
               item_tags__items=[0, 1])
 reads_choices("'FILE': /item_tags/items holds 999999, but names 3 tags in all; number them from 0 without gaps", item_tags__indptr=[0, 1, 2, 3],
               item_tags__items=[0, 1, 999999])
-reads_choices("'FILE': no user has choices held for tests; give some", test__indptr=[0, 0, 0], test__items=np.zeros(0, int))
+reads_choices("'FILE': no user has test interactions; give some", test__indptr=[0, 0, 0], test__items=np.zeros(0, int))
 reads_choices("'FILE': no user chose anything in this split; take another split", train__indptr=[0, 0, 0], train__items=np.zeros(0, int))
-says("recommend offers items to users; give a dataset of type choices", R + "dataset={type: clicks, synthetic: {records: 40}}",
+says("recommend offers items to users; give a dataset of type interactions", R + "dataset={type: clicks, synthetic: {records: 40}}",
      deck="recommend.yaml", command="run")
 
 COSINES = T + "network={type: cosine_factorization, embedding_dim: 2, num_negatives: 4}"
 MADE = "{type: interactions, synthetic: {users: 20, items: 10, interactions_per_user: 4}"
-says("synthetic interactions: cosine_factorization draws items by itself; give the data set choices num_negatives: 0", COSINES, T + "dataset=" + MADE + "}",
+says("synthetic interactions: cosine_factorization samples negatives itself; give the data set num_negatives: 0", COSINES, T + "dataset=" + MADE + "}",
      command="run")
-says("synthetic clicks: cosine_factorization learns what users chose; give a dataset of type choices", COSINES, command="run")
+says("synthetic clicks: cosine_factorization learns from interactions of users; give a dataset of type interactions", COSINES, command="run")
 says("command line: stages[0].train.network.loss.temperature: found 0.01, expected a number from 0.03 to 10", COSINES, T + "network.loss={type: softmax, temperature: 0.01}",
      T + "dataset=" + MADE + ", others: 0}")
-says("cosine_factorization: each choice is to be told from 8 items of 4 that are drawn; give negatives_per_positive: 4 or less, or draw more (num_negatives: 8)",
+says("cosine_factorization: each positive needs 8 negatives of 4 that are sampled; give negatives_per_positive: 4 or less, or sample more (num_negatives: 8)",
      T + "network={type: cosine_factorization, embedding_dim: 2, num_negatives: 4, negatives_per_positive: 8}", T + "dataset=" + MADE + ", others: 0}")
 
 # Bench
@@ -183,7 +183,7 @@ table.begins("run.directory=other", T + "dataset=" + BOX, T + "network={type: ml
 says("models: 'other/train/model.h5' holds a mlp, which reads no records; dlrm, factors, cosine_factorization and affinity do", J + "models=[other/train/model.h5]",
      deck="judge.yaml", command="run")
 table.begins("run.directory=cosines", COSINES, T + "dataset=" + MADE + ", others: 0}")
-says("synthetic interactions: this cosine_factorization knows 20 users and 10 items; take the choices that it was trained on",
+says("synthetic interactions: this cosine_factorization has 20 users and 10 items; take the interactions that it was trained on",
      R + "models=[cosines/train/model.h5]", R + "dataset.synthetic.items=12", deck="recommend.yaml", command="run")
 says("training and dataset have different columns; give records of the same kind", J + "dataset.synthetic.columns=2", deck="judge.yaml", command="run")
 says("synthetic clicks, column C1: its table has 7 rows, but that of training 5; give both the same", J + "dataset.synthetic.rows=7", deck="judge.yaml",
@@ -192,7 +192,7 @@ says("largest (0.001) must be at least smallest (0.01)", "stages[0].choose_row_b
      deck="bounds.yaml")
 says("tables: codec: bounds: no table is named 'C9'; the network has C1, C2, C3", T + "tables={codec: {bounds: {C9: 0.1}}}", command="run")
 says("tables: codec: bounds: C1 has the bound 0; give a positive number", T + "tables={codec: {bounds: {C1: 0}}}", command="run")
-says("evaluate_clicks reads rows of tables; give a dataset of type clicks, choices or pairs", J + "training=" + BOX, deck="judge.yaml", command="run")
+says("evaluate_clicks reads rows of tables; give a dataset of type clicks, interactions or pairs", J + "training=" + BOX, deck="judge.yaml", command="run")
 says("predict_affinities evaluates pairs of entities; give a dataset of type pairs",
      P + "dataset={type: clicks, synthetic: {records: 40}}", deck="predict.yaml", command="run")
 says("predict_affinities evaluates test pairs; give the dataset split: test", P + "dataset.split=training",
@@ -213,17 +213,17 @@ LINES = ["A,CCO,P,MKL,5", "B,CCN,P,MKL,6", "A,CCO,Q,MKV,7", "B,CCN,Q,MKV,5.5", "
 for name, lines in ("ordered.csv", LINES), ("turned.csv", LINES[::-1]):
     table.file(name, "compound,smiles,target,sequence,pKd\n" + "\n".join(lines) + "\n")
 table.begins("run.directory=ordered", T + "dataset={type: pairs, file: ordered.csv, kmer_length: 1}", T + "batch=2", deck="pairs.yaml")
-says("'turned.csv': column compound numbers other things than the file that affinity was given, so that rows would be read as those of others; write "
+says("'turned.csv': column compound indexes other items than the file that affinity was given, so that rows would be read as those of others; write "
      "all pairs into one file, with a column fold (folds: {by: given})", P + "dataset={type: pairs, file: turned.csv, kmer_length: 1, split: test}",
      P + "models=[ordered/train/model.h5]", deck="predict.yaml", command="run")
 
-says("'ordered.csv': rows of column compound_pieces stand for other pieces than those that affinity was given; give the data set the radius, fragment_rows "
+says("'ordered.csv': rows of column compound_pieces represent other fragments than those that affinity was given; give the data set the radius, fragment_rows "
      "and kmer_length of the training", P + "dataset={type: pairs, file: ordered.csv, kmer_length: 1, radius: 1, split: test}",
      P + "models=[ordered/train/model.h5]", deck="predict.yaml", command="run")
 PLAIN = f"{{type: clicks, file: {learned}, logarithm: false}}"
-says("'learned.h5': numbers are taken as they are, but training was given them by their logarithm; give the data set logarithm: true",
+says("'learned.h5': dense values are taken as they are, but training was given them by their logarithm; give the data set logarithm: true",
      J + f"training={{type: clicks, file: {learned}}}", J + "dataset=" + PLAIN, deck="judge.yaml", command="run")
-says("'learned.h5': numbers are taken as they are, but dlrm was given them by their logarithm; give the data set logarithm: true",
+says("'learned.h5': dense values are taken as they are, but dlrm was given them by their logarithm; give the data set logarithm: true",
      J + "training=" + PLAIN, J + "dataset=" + PLAIN, J + "models=[values/train/model.h5]", deck="judge.yaml", command="run")
 
 # Tables

@@ -153,7 +153,7 @@ for message, text in {
 table.file("other.h5", {"temperature": [1.0]})
 well = {"dimensions/time": [0.0, 1.0], "dimensions/x": [0.0, 1.0], "dimensions/y": [0.0, 0.5], "t0_fields/buoyancy": [[[[1.0, 2.0]] * 2] * 2]}
 table.file("well.h5", well)
-says("'well.h5#7' asks for trajectory 7, but the file has 1, counted from 0",
+says("'well.h5#7' requests trajectory 7, but the file has 1, counted from 0",
      V + "data=well.h5#7", V + "fields=[b]", V + "equations=['b=0']", deck="verify.yaml", command="run")
 says("'other.h5' has no groups /tasks and /scales: expected fields by (t, x, z) as Dedalus and the output 'fields' write them, or "
      "/t0_fields and /dimensions of The Well; it holds: temperature", V + "data=other.h5", deck="verify.yaml", command="run")
@@ -164,10 +164,10 @@ says("'lacking.h5' has no coordinate 'z' in /scales (it has: sim_time, x)", V + 
 table.file("twice.h5", fields(4, times=[0.0, 0.5, 0.5, 1.0]))
 says("coordinate 'sim_time' of 'twice.h5' does not increase after its entry 1 (0.5)", V + "data=twice.h5", deck="verify.yaml", command="run")
 table.file("two.h5", fields(2))
-says("'dt(b) = 0' asks for a derivative in time, but 'two.h5' has 2 frame(s); at least three are needed", V + "data=two.h5",
+says("'dt(b) = 0' takes a derivative in time, but 'two.h5' has 2 frame(s); at least three are needed", V + "data=two.h5",
      deck="verify.yaml", command="run")
-says(("equation 1: the data themselves leave a residual of ", " of its largest term, allowed is 0.05; check its signs and constants, and "
-      "whether the frames lie close enough for derivatives in time"), V + "equations=['p + b = 0']", deck="verify.yaml", command="run")
+says(("equation 1: the data themselves have a residual of ", " of its largest term, allowed is 0.05; check its signs and constants, and "
+      "whether the frames are close enough for derivatives in time"), V + "equations=['p + b = 0']", deck="verify.yaml", command="run")
 says("'fields.h5' is 2 wide and this run 4: start from fields of the same domain", S + "width=4", S + "initial={file: fields.h5}", command="run")
 says("this output needs the fields u, w, b and p on a grid, and 'x_faces' is missing; use it with the physics rayleigh_benard or cavity",
      deck="gas.yaml", command="run")
@@ -175,14 +175,14 @@ says("this output needs the fields u, w, b and p on a grid, and 'x_faces' is mis
 # Masks
 block = fields()
 table.file("wide_mask.h5", {**block, "tasks/mask": [[0] * 16] * 8})
-says("mask '/tasks/mask' of 'wide_mask.h5' has shape (8, 16), coordinates and attributes ask for (16, 8)", V + "data=wide_mask.h5",
+says("mask '/tasks/mask' of 'wide_mask.h5' has shape (8, 16), coordinates and attributes require (16, 8)", V + "data=wide_mask.h5",
      deck="verify.yaml", command="run")
 table.file("all_hidden.h5", {**block, "tasks/mask": [[1] * 8] * 16})
 says("the mask of 'all_hidden.h5' hides every point at t = 0.5; leave that frame out", V + "data=all_hidden.h5", deck="verify.yaml",
      command="run")
 rows = [[k % 3 == 0] * 8 for k in range(16)]
 table.file("rows_hidden.h5", {**block, "tasks/mask": rows})
-says("no point of 'rows_hidden.h5' lies so far from its mask that 'dx(b) = 0' could be judged there: derivatives look at seven points along "
+says("no point of 'rows_hidden.h5' is so far from its mask that 'dx(b) = 0' could be evaluated there: derivatives use seven points along "
      "each axis", V + "data=rows_hidden.h5", V + "equations=['dx(b) = 0']", deck="verify.yaml", command="run")
 table.file("body.h5", {**block, "tasks/mask": [[k == 3] * 8 for k in range(16)]})
 says("'body.h5' hides points under a mask, and this flow has no bodies: start from fields without a mask", S + "initial={file: body.h5}",
@@ -201,9 +201,9 @@ def along_x(name, periodic, x=None):
 along_x("walls.h5", 0)
 along_x("around.h5", 1)
 along_x("uneven.h5", 1, [(k / 8) ** 2 for k in range(16)])
-says("x of 'walls.h5' is ending at walls, as the file says, and is asked for as periodic: leave out 'periodic', or take fields of another domain",
+says("x of 'walls.h5' is ending at walls in the file, and is requested as periodic: leave out 'periodic', or take fields of another domain",
      R + "data=walls.h5", R + "periodic=true", deck="reconstruct.yaml", command="run")
-says("x of 'around.h5' is periodic, as the file says, and is asked for as ending at walls: leave out 'periodic', or take fields of another domain",
+says("x of 'around.h5' is periodic in the file, and is requested as ending at walls: leave out 'periodic', or take fields of another domain",
      V + "data=around.h5", V + "periodic=false", deck="verify.yaml", command="run")
 says("x of 'uneven.h5' is periodic, but its points are not equally spaced, so that its period is unknown; write the fields at equally spaced points",
      V + "data=uneven.h5", deck="verify.yaml", command="run")
@@ -214,9 +214,9 @@ says("refine.models 'net' is none of models", R + "refine={models: [net]}", deck
 says("'ratio' must be at least 1 along every axis", R + "ratio=[1, 0.5, 1]", deck="reconstruct.yaml")
 says("'points' must be at least 1 along every axis", R + "write={method: cubic, points: [4, 0, 8]}", deck="reconstruct.yaml")
 W = R + "write={method: cubic, points: [4, 8, 8], "
-says("'write' asks for z = 0 to 0.9375, the coarse samples of 'fields.h5' span z = 0.0625 to 0.9375, and 'cubic' knows nothing beyond them: ask "
+says("'write' requests z = 0 to 0.9375, the coarse samples of 'fields.h5' span z = 0.0625 to 0.9375, and 'cubic' does not extrapolate: choose values "
      "within, or choose a model with 'plates'", W + "heights: [0, 0.9375]}", deck="reconstruct.yaml", command="run")
-says("'write' asks for t = 0 to 4, the coarse samples of 'fields.h5' span t = 0 to 3.5, and 'cubic' knows nothing beyond them: ask within",
+says("'write' requests t = 0 to 4, the coarse samples of 'fields.h5' span t = 0 to 3.5, and 'cubic' does not extrapolate: choose values within",
      W + "times: [0, 4]}", deck="reconstruct.yaml", command="run")
 says("'refine' descends along the equations of the data, which a model trained on other data need not have: give 'equations' and their 'constants' "
      "in this stage, too", R + "models={net: net.h5}", R + "refine={models: [net]}", deck="reconstruct.yaml")
@@ -251,7 +251,7 @@ says("patches of 3 points along z do not divide the 8 points there: give a 'patc
 says("3 heads do not divide the 4 channels of 'width'", VIT, T + "network.heads=3", **go)
 says("'noise' and 'push_forward' are for forecasts: give a data set of the type 'snapshots', or leave them out", T + "network.noise=0.1",
      T + "dataset={type: crops, data: [fields.h5], ratio: [1, 2, 2], crop: [4, 0, 0], points: 4, samples: 4}", **go)
-says("'push_forward: 1' needs 2 frames behind each window, and the data set gives 1: set 'ahead: 2' there", T + "network.push_forward=1", **go)
+says("'push_forward: 1' needs 2 frames after each window, and the data set gives 1: set 'ahead: 2' there", T + "network.push_forward=1", **go)
 says("'fields.h5' gives 8 frames, fewer than one sample of 'history' 8 and 'ahead' 1", T + "dataset.history=8", **go)
 says("'fine.h5' has 32 x 8 points and x periodic, 'fields.h5' 16 x 8 and periodic: give files of one grid",
      T + "dataset.data=[fields.h5, fine.h5]", **go)
@@ -272,7 +272,7 @@ of_the_well("open_around.h5")
 of_the_well("box_well.h5", axes=("x", "y", "z"))
 says("'box_well.h5' has 3 dimensions on a cartesian grid, expected 2 on a cartesian one: take a set such as rayleigh_benard",
      T + "dataset.data=[box_well.h5]", **go)
-says("/dimensions of 'well.h5' has no attribute spatial_dims, which The Well's layout asks for; write it again with it",
+says("/dimensions of 'well.h5' has no attribute spatial_dims, which The Well's layout requires; write it again with it",
      T + "dataset.data=[well.h5]", **go)
 F = "stages[0].score_forecasts."
 says("window [2, 6] does not lie within the 4 frames of 'horizon'", F + "windows=[[2, 6]]", deck="score.yaml")
@@ -299,7 +299,7 @@ says("forecast 'own' names 2 file(s), and 'data' 1: give one for each", F + "for
 says("two rows of the table are named 'solver': give each of 'methods', 'models', 'corrections' and 'forecasts' a name of its own",
      F + "forecasts={solver: {rollout: [fields.h5]}}", deck="score.yaml")
 says("'slow.h5' has 8 frames from t = 0 to 7 and none at t = 1.5, which is forecast: give a frame for each of the data that 'history', 'every' and "
-     "'horizon' ask for, with the times of the data",
+     "'horizon' require, with the times of the data",
      F + "forecasts={own: {rollout: [slow.h5]}}", F + "methods=[]", deck="score.yaml", command="run")
 table.file("wide.h5", {**fields(), "scales/x": [float(k) for k in range(16)]})
 says("'wide.h5' has x from 0 to 15, and 'fields.h5' from 0 to 1.875: give forecasts of the same domain, in the same unit of length",
@@ -349,21 +349,21 @@ if built_with("torch"):
     D = T + "network={type: deepcam, topology: deeplabv3plus, deeplab: "
     says("inputs: name at least one field", T + "network.inputs=[]", **mark)
     says("stem, entry and exit need an entry each", D + "{stem: []}}", **mark)
-    says("0 is no number of channels and no dilation rate; give 1 or more", D + "{atrous_rates: [6, 0]}}", **mark)
+    says("0 is neither a number of channels nor a dilation rate; give 1 or more", D + "{atrous_rates: [6, 0]}}", **mark)
     says("deepcam reads images (nx, nz) and their classes; the data have no field 'u' of that form, use a data set plumes whose 'fields' name it",
          T + "network.inputs=[b, u]", **mark)
     says("4 levels halve images of 16 x 8 points to no whole number; take fewer levels", T + "network.levels=4", **mark)
     table.begins(deck="mark.yaml")
     says("models: 'mark/train/model.h5' holds a deepcam, which does not give classes of 32 x 8 points; train a deepcam on images of that size",
          P + "models=[mark/train/model.h5]", P + "test.data=[fine.h5]", deck="plumes.yaml", command="run")
-    says("'decoder': a layer has at least one number", T + "network.decoder=[0]", deck="train.yaml")
+    says("'decoder': a layer has at least one channel", T + "network.decoder=[0]", deck="train.yaml")
     says("'decoder': name at least one hidden layer", T + "network.decoder=[]", deck="train.yaml")
     kept = T + "network.plates="
     says("'upper' fixes 'b' and 'lower' does not; give both", kept + "{lower: {}, upper: {b: 0}}", deck="train.yaml")
     says("'lower' fixes 'b' and 'upper' does not; give both", kept + "{lower: {b: 0}, upper: {}}", deck="train.yaml")
     says("'q' is none of the fields p, b, u, w", kept + "{lower: {q: 0}, upper: {q: 0}}", deck="train.yaml")
     says("'z': the upper plate lies above the lower one", kept + "{z: [1, 0], lower: {b: 0}, upper: {b: 0}}", deck="train.yaml")
-    says("'plates' keeps values of u and w, 'divergence_free' decodes a stream function: leave one out",
+    says("'plates' fixes values of u and w, 'divergence_free' decodes a stream function: leave one out",
          kept + "{lower: {b: 0}, upper: {b: 0}}", T + "network.divergence_free=true", deck="train.yaml")
     says("samples from z = 0.0625 to 0.9375 reach the plates at 0.5 and 1 whose values are given; correct 'plates.z'",
          kept + "{z: [0.5, 1], lower: {b: 0}, upper: {b: 0}}", deck="train.yaml", command="run")
@@ -373,7 +373,7 @@ if built_with("torch"):
          T + "network={type: flow_unet, base_channels: 4, levels: 1, ratio: [1, 1, 1], factor_ranks: [1]}", deck="train.yaml", command="run")
     says("the network decodes within its windows and does not forecast: give a data set of the type 'crops', or the network flow_unet or "
          "fourier_operator", T + "dataset={type: snapshots, data: [fields.h5]}", deck="train.yaml", command="run")
-    says("model 'net' is a flow_unet, whose answers cannot be refined: name a meshfree_flow_net, or leave it out of refine.models",
+    says("model 'net' is a flow_unet, whose outputs cannot be refined: name a meshfree_flow_net, or leave it out of refine.models",
          T + "network={type: flow_unet, base_channels: 4, ratio: [1, 2, 2]}", deck="refine.yaml", command="run")
     wide = T + "validation={type: crops, data: [walls.h5], ratio: [1, 2, 2], crop: [4, 8, 0], points: 4, samples: 4}"
     says("the model was trained on windows that are as wide as a periodic x, and x of these ends: train it on windows that are narrower than the period",
@@ -381,7 +381,7 @@ if built_with("torch"):
     says("the model was trained on windows that end along x, and these are as wide as a periodic x: train it on such, or give data with more points "
          "along x", T + "dataset.crop=[4, 8, 0]", T + "dataset.data=[walls.h5]", T + "validate={every: 1}",
          T + "validation={type: crops, data: [fields.h5], ratio: [1, 2, 2], crop: [4, 8, 0], points: 4, samples: 4}", deck="train.yaml", command="run")
-    says("'refine' holds answers to the equations everywhere in a window, also under the mask of 'body.h5': leave it out",
+    says("'refine' imposes the equations everywhere in a window, also under the mask of 'body.h5': leave it out",
          "stages[1].reconstruct.data=body.h5", deck="refine.yaml", command="run")
     says("networks of convection read windows of coarse samples or snapshots: give a data set of the type 'crops' or 'snapshots'",
          T + "dataset={type: expression, samples: 10, box: {x: [0, 1]}, target: {y: x}}", deck="train.yaml", command="run")
@@ -404,8 +404,8 @@ broken = solid()
 broken["tasks/b"][1][1][2][2] = float("nan")
 table.file("broken.h5", broken)
 SOLID = S + "cells=[16, 12, 8]"
-says("'cells' must be two numbers, along x and z, or three, along x, y and z", S + "cells=[16]")
-says("'cells' must be two numbers, along x and z", deck="cavity.yaml")
+says("'cells' must be two values, along x and z, or three, along x, y and z", S + "cells=[16]")
+says("'cells' must be two values, along x and z", deck="cavity.yaml")
 says("'cells' must be at least [4, 4, 4]", S + "cells=[16, 2, 8]")
 says("the second of three 'cells' must be even, for the transforms along y", S + "cells=[16, 7, 8]")
 says("'aspect_ratio_y' is for three dimensions: give three 'cells', along x, y and z", S + "aspect_ratio_y=2")
@@ -413,10 +413,10 @@ says("'initial.wavelengths_y' is for three dimensions: give three 'cells', along
 says("'correction' is for two dimensions: give two 'cells', or leave it out", SOLID, S + "correction=model.h5")
 says("'average: 3' does not divide 16 x 12 x 8 cells: give a number that divides all", SOLID, S + "output=[{type: fields, interval: 0.25, average: 3}]",
      command="run")
-says("'solid.h5' has fields in three dimensions, and these are read in two: 'solid.h5#K' is the section at place K of 4 along y, from 0",
+says("'solid.h5' has fields in three dimensions, and these are read in two: 'solid.h5#K' is the section at index K of 4 along y, from 0",
      V + "data=solid.h5", deck="verify.yaml", command="run")
-says("'solid.h5#4' asks for the section at place 4 along y, but the file has 4, counted from 0", V + "data=solid.h5#4", deck="verify.yaml", command="run")
-says("'solid.h5' has fields in three dimensions, and these are read in two: 'solid.h5#K' is the section at place K of 4 along y, from 0",
+says("'solid.h5#4' requests the section at index 4 along y, but the file has 4, counted from 0", V + "data=solid.h5#4", deck="verify.yaml", command="run")
+says("'solid.h5' has fields in three dimensions, and these are read in two: 'solid.h5#K' is the section at index K of 4 along y, from 0",
      S + "initial={file: solid.h5}", command="run")
 DEEP = (SOLID, S + "aspect_ratio=2")
 says("'solid.h5' is 2 deep and this run 3: start from fields of the same domain", *DEEP, S + "aspect_ratio_y=3", S + "initial={file: solid.h5}", command="run")
@@ -427,7 +427,7 @@ says("y of 'deep_uneven.h5' is periodic, but its points are not equally spaced, 
 table.file("no_frame.h5", {k: (v[:0] if k.startswith("tasks/") or k == "scales/sim_time" else v) for k, v in solid().items()})
 says("'no_frame.h5' holds no frame: give fields that a run has written", *DEEP, S + "initial={file: no_frame.h5}", command="run")
 says("'flat.h5' has no field 'v' (it has: b, p, u, w)", *DEEP, S + "initial={file: flat.h5}", command="run")
-says("field 'v' of 'deep_other.h5' has shape (2, 16, 8, 4), its coordinates ask for (2, 16, 4, 8)", *DEEP, S + "initial={file: deep_other.h5}", command="run")
+says("field 'v' of 'deep_other.h5' has shape (2, 16, 8, 4), its coordinates require (2, 16, 4, 8)", *DEEP, S + "initial={file: deep_other.h5}", command="run")
 says("field 'b' of 'broken.h5' is not finite at x = 0.125, y = 1, z = 0.3125 in its last frame", *DEEP, S + "initial={file: broken.h5}", command="run",
      ranks=2)
 

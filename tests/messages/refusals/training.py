@@ -124,7 +124,7 @@ says("stages[0].train.network.attention.type: found 'liner', expected one of: so
 says("stages[0].train.network.attention: found 2, expected a map with keys of type, features", ATTENTION + "2}")
 says("stages[0].train.learning_rate.start: found -1, expected a number >= 0", T + "learning_rate=-1")
 RECALL = T + "dataset={type: associative_recall, samples: 20, "
-says("9 queries ask for more than the 8 pairs; lower queries or raise pairs", RECALL + "queries: 9}")
+says("9 queries are more than the 8 pairs; lower queries or raise pairs", RECALL + "queries: 9}")
 says("8 pairs need as many different keys, but keys is 7; lower pairs or raise keys", RECALL + "keys: 7}")
 says("16 keys and 15 values make 272 different bytes, more than 256; lower keys or values", RECALL + "values: 15}")
 says("8 pairs and 8 queries take 24 bytes, but length is 23; raise length", RECALL + "length: 23}")
@@ -150,12 +150,12 @@ fails("sample 0: field 'text' has 3 bytes, the model reads 2", *TEXT, T + "datas
 ANSWERS = T + "network={type: transformer, width: 4, heads: 1, loss_on: answers}"
 fails("loss_on: answers needs a field 'answer' that marks them, which the data set lacks; take data that have one (type recall), name theirs with "
       "answers, or remove loss_on", *TEXT, ANSWERS, T + "dataset.files=[bytes.h5]")
-fails(("attention between 2e+06 places of a text would take at least 128 TB of memory on this node, which has ",
-       "; take attention: {type: two_pass}, which gives the same numbers and does not keep them"), T + "network={type: transformer, width: 4}",
+fails(("attention between 2e+06 positions of a text would take at least 128 TB of memory on this node, which has ",
+       "; take attention: {type: two_pass}, which gives the same values and does not store them"), T + "network={type: transformer, width: 4}",
       RECALL + "length: 2000001}")
 FAVOR = "{type: transformer, width: 4, heads: 1, attention: {type: favor, features: %d}}"
 table.begins(T + "network=" + FAVOR % 8, T + "dataset={type: associative_recall, samples: 20}", "run.directory=favor")
-fails("the model holds 64 numbers of random features, but attention: {type: favor, features: 9} needs 72; give the attention that the model was "
+fails("the model holds 64 values of random features, but attention: {type: favor, features: 9} needs 72; give the attention that the model was "
       "trained with", T + "network=" + FAVOR % 9, T + "dataset={type: associative_recall, samples: 20}", T + "start_from=favor/train/model.h5")
 MARKED = [ANSWERS, T + "dataset.fields=[{name: text}, {name: answer}]", T + "batch=16"]
 table.file("long_marks.h5", {"text": [[1.0, 2.0, 3.0]] * N, "answer": [[0.0, 1.0, 0.0]] * N})

@@ -242,7 +242,8 @@ TEST_CASE("nodes of Gmsh with coordinates on the geometry, and partitions of a m
   CHECK(area_of(read(parts)) == Approx(1.0));
   CHECK_THROWS_WITH(
       read(with(parts, {{"5 2 4 9 1 1 1", "5 2 4 9 1 1 2"}})),
-      Catch::Contains("m.msh' holds 1 of at least 2 partitions of a mesh; save it whole (gmsh without -part_split)"));
+      Catch::Contains(
+          "m.msh' holds 1 of at least 2 partitions of a mesh; save it as one file (gmsh without -part_split)"));
 }
 
 TEST_CASE("triangles that overlap are refused, nodes that are there twice are said") {
@@ -272,14 +273,14 @@ TEST_CASE("triangles that overlap are refused, nodes that are there twice are sa
   CHECK(squares(1.0, 1.0) == Approx(2.0));
   REQUIRE(warnings.size() == 1);
   CHECK(warnings[0].ends_with(
-      "m.msh': 2 nodes of the boundary lie where others do (the first are 2 and 5): nothing passes between their "
+      "m.msh': 2 nodes of the boundary coincide with others (the first are 2 and 5): nothing passes between their "
       "triangles, as through a wall; where there is none, unite the surfaces (in Gmsh Coherence or BooleanFragments) "
       "and "
       "mesh the domain again"));
   for (const auto& [along, side] : {std::pair{0.6, 1.0}, {0.3, 0.25}, {-0.4, 1.0}})
     CHECK_THROWS_WITH(
         squares(along, side),
-        Catch::Contains("; triangles may not overlap, which would count what lies there twice: unite the surfaces (in "
+        Catch::Contains("; triangles may not overlap, which would count their overlap twice: unite the surfaces (in "
                         "Gmsh BooleanFragments or BooleanDifference) and mesh the domain again"));
 }
 

@@ -75,8 +75,8 @@ TEST_CASE("a gap in a series is told, months of unequal length are none", "[base
   CHECK(uneven_times(series).empty());
   for (int t = 0; t < 10; ++t) series.test.days.push_back(3000.0 + 7.0 * t + (t > 4 ? 365.0 : 0.0));
   CHECK(uneven_times(series) ==
-        "372 days lie between days 3028 and 3400 of the series, 7 as a rule: windows count times and reach across such "
-        "gaps; put in what is missing, or forecast stretches without gaps");
+        "372 days separate days 3028 and 3400 of the series, 7 as a rule: windows count times and reach across such "
+        "gaps; fill the gaps, or forecast stretches without gaps");
 }
 
 TEST_CASE("harmonics + ridge of the last time is that of windows of one time", "[baselines]") {
@@ -131,7 +131,7 @@ TEST_CASE("a blocked split shares no time", "[baselines]") {
   } catch (const InputError& error) {
     said = error.what();
   }
-  CHECK(said == "validation: a share of 1 of 4 windows leaves one side empty");
+  CHECK(said == "validation: a fraction of 1 of 4 windows leaves one side empty");
 }
 
 TEST_CASE("folds: every window validates once and shares no time with the fitted ones", "[baselines]") {
@@ -222,5 +222,5 @@ TEST_CASE("bad windows", "[messages]") {
         "folds: 2 blocks of 20 windows with gaps of 15 leave none to fit or none to validate; lower folds or gap, or "
         "give a longer series");
   CHECK(says([&] { blocked_split(0, 0.2, 0, eight); }) ==
-        "validation: a share of 0.2 of 0 windows leaves the validation block empty; raise it");
+        "validation: a fraction of 0.2 of 0 windows leaves the validation block empty; raise it");
 }

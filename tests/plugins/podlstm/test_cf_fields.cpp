@@ -210,10 +210,9 @@ TEST_CASE("what is too large to be read through is looked at in its first snapsh
   } catch (const InputError& error) {
     text = error.what();
   }
-  CHECK(
-      text ==
-      "'q' is NaN or missing in the first snapshot at lat 0, lon 180 and no mask leaves that cell out; name a mask, or "
-      "say missing: land (never any), drop or fill");
+  CHECK(text ==
+        "'q' is NaN or missing in the first snapshot at lat 0, lon 180 and no mask leaves that cell out; name a mask, "
+        "or set missing: land (never any), drop or fill");
 }
 
 TEST_CASE("months since a date become days", "[field]") {

@@ -44,12 +44,12 @@ TEST_CASE("numbers that are not there", "[messages]") {
   for (int t = 0; t < 4; ++t) bad.q[6 * t + 4] = std::nan("");
   CHECK(bad.says("}, modes: 1}") ==
         "'q' is NaN or missing in 4 of 4 snapshots at lat 30, lon 120 (first in snapshot 0) and no mask leaves that "
-        "cell out; name a mask, or say missing: land");
+        "cell out; name a mask, or set missing: land");
   CHECK(bad.says(", missing: land}, modes: 1}") == "no error");
   bad.q[6 * 2 + 1] = std::nan("");
   CHECK(bad.says(", missing: land}, modes: 1}") ==
         "'q' is NaN or missing in 1 of 4 snapshots at lat -30, lon 120 (first in snapshot 2) and no mask leaves that "
-        "cell out; say missing: drop (leave such cells out) or missing: fill (use the cell's mean over the training "
+        "cell out; set missing: drop (leave such cells out) or missing: fill (use the cell's mean over the training "
         "snapshots)");
   CHECK(bad.says(", missing: drop}, modes: 1}") == "no error");
   CHECK(bad.says(", missing: fill}, modes: 1}") == "no error");
@@ -59,7 +59,7 @@ TEST_CASE("a snapshot without numbers, and a single one", "[messages]") {
   Bad bad;
   for (int c = 0; c < 6; ++c) bad.q[6 * 2 + c] = std::nan("");
   const std::string empty =
-      "'q' has no number at all in snapshot 2, as after a run that was interrupted; leave the snapshot out of the file "
+      "'q' has no finite value in snapshot 2, as after a run that was interrupted; leave the snapshot out of the file "
       "(cdo delete,timestep=3)";
   if (bad.comm.size() == 1) {
     CHECK(bad.says(", missing: land}, modes: 1}") == empty);
@@ -97,7 +97,7 @@ TEST_CASE("a fill value that no attribute names is doubted", "[messages]") {
   if (!Comm().root()) return;                        // who does not speak
   CHECK(named ==
         "'q' is -999 in 2 cells of its first snapshot, far from all others (-0.958924 to 0.909297), and the file does "
-        "not mark it as missing: if it stands for no value, say fill: [-999] (of packed data the stored number) and "
+        "not mark it as missing: if it marks missing data, set fill: [-999] (of packed data the stored value) and "
         "missing: land");
   CHECK(large.starts_with("'q' is 1e+20 in 2 cells"));
 }
@@ -135,10 +135,10 @@ TEST_CASE("what fills holes of the training snapshots does not depend on later o
 TEST_CASE("times and sizes", "[messages]") {
   Bad bad;
   CHECK(bad.says("}, modes: 5}") ==
-        "modes: 5 asked for, but there are only 4 training snapshots; ask for at most 4 or add snapshots");
+        "modes: 5 requested, but there are only 4 training snapshots; request at most 4 or add snapshots");
   CHECK(bad.says("}, modes: 4}") ==
-        "modes: 4 asked for, but the training snapshots vary in 3 direction(s) only; ask for at most 3");
-  CHECK(bad.says("}, modes: 1, training: 9}") == "training: 9 snapshots asked for, but 'q' has 4");
+        "modes: 4 requested, but the training snapshots vary in 3 direction(s) only; request at most 3");
+  CHECK(bad.says("}, modes: 1, training: 9}") == "training: 9 snapshots requested, but 'q' has 4");
   CHECK(bad.says("}, modes: 1, buffer: 1e-6}") ==
         "buffer: one cell takes 3.05e-05 MiB (4 snapshots in float64); give at least that");
   bad.time[2] = 7;

@@ -162,8 +162,8 @@ TEST_CASE("a genome out of range", "[messages]") {
     return std::string("no error");
   };
   CHECK(says({1, 0, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}) ==
-        "genome: number 3 is 7, expected 0 to 6 (the node of a layer)");
+        "genome: value 3 is 7, expected 0 to 6 (the node of a layer)");
   CHECK(says({1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}) ==
-        "genome: number 2 is 2, expected 0 to 1 (a skip connection: 0 absent, 1 present)");
-  CHECK(says({1, 2}) == "genome: 2 numbers, expected 14 for 5 layers");
+        "genome: value 2 is 2, expected 0 to 1 (a skip connection: 0 absent, 1 present)");
+  CHECK(says({1, 2}) == "genome: 2 values, expected 14 for 5 layers");
 }

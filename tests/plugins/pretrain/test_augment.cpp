@@ -178,8 +178,8 @@ TEST_CASE("a warp turns round the middle, stretches, slants and bends as far as 
 
 TEST_CASE("a warp is refused where an axis closes, or there are three") {
   const char* const message =
-      "augment.warp bends pictures, fields over two axes that are not periodic; remove it, and say with shift and "
-      "reflect what these fields allow";
+      "augment.warp bends pictures, fields over two axes that are not periodic; remove it, and set shift and reflect "
+      "as these fields allow";
   REQUIRE_THROWS_WITH(require_fitting(warp(5, 0, 0, 0), shape), message);
   REQUIRE_THROWS_WITH(require_fitting(warp(5, 0, 0, 0), FieldShape{1, {4, 4, 4}, {0, 0, 0}}), message);
 }

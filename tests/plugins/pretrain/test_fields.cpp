@@ -106,7 +106,7 @@ TEST_CASE("packed arrays are unpacked, missing numbers and coefficients of Dedal
   write(-1);
   CHECK(archive().field(4, 3) == 10.0 + 0.5 * (4 * 8 + 3));
   write(9);
-  CHECK_THROWS_WITH(archive(), Catch::StartsWith("'" + path + "': frames is not finite in moment 1;"));
+  CHECK_THROWS_WITH(archive(), Catch::StartsWith("'" + path + "': frames is not finite in snapshot 1;"));
   write_run(path);
   io::File::append(path).dataset("/tasks/b").set_attribute("grid_space", std::vector<int>{0, 0});
   keys.array.clear();

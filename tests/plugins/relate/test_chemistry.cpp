@@ -130,7 +130,7 @@ TEST_CASE("a SMILES that cannot be read is refused where it breaks") {
       {"C11", "the SMILES 'C11' cannot be read at letter 3: a ring cannot close at the atom where it opened"},
       {"1CC", "the SMILES '1CC' cannot be read at letter 1: a ring's number needs an atom before it"},
       {"C%1", "the SMILES 'C%1' cannot be read at letter 2: '%' needs two digits"},
-      {"CXC", "the SMILES 'CXC' cannot be read at letter 2: 'X' is no atom that may stand without brackets"},
+      {"CXC", "the SMILES 'CXC' cannot be read at letter 2: 'X' is not an atom that may be written without brackets"},
       {"[Qq]", "the SMILES '[Qq]' cannot be read at letter 2: 'Q' is no element"},
       {"[Na+", "the SMILES '[Na+' cannot be read at letter 5: ']' was expected"},
       {"=CC", "the SMILES '=CC' cannot be read at letter 1: a bond needs an atom before it"},
@@ -151,7 +151,7 @@ TEST_CASE("a SMILES that cannot be read is refused where it breaks") {
        "the SMILES 'C~C' cannot be read at letter 2: '~' is a bond of any order, as patterns have it; a molecule has "
        "bonds of known order"},
       {"CC>>CO",
-       "the SMILES 'CC>>CO' cannot be read at letter 3: '>' stands between the parts of a reaction; give each molecule "
+       "the SMILES 'CC>>CO' cannot be read at letter 3: '>' separates the parts of a reaction; give each molecule "
        "by itself"},
       {"C%(1CC", "the SMILES 'C%(1CC' cannot be read at letter 2: '%(' needs a number and ')'"},
       {"[#119]", "the SMILES '[#119]' cannot be read at letter 6: 119 is the atomic number of no element"},
@@ -163,7 +163,7 @@ TEST_CASE("a SMILES that cannot be read is refused where it breaks") {
        "the SMILES '[C@TB21](F)(Cl)(Br)(I)N' cannot be read at letter 8: geometries of the class TB are numbered 1 to "
        "20, not 21"},
       {"[Na+16]", "the SMILES '[Na+16]' cannot be read at letter 7: a charge of +16 is none; they go up to 15"},
-      {"[CH3:]", "the SMILES '[CH3:]' cannot be read at letter 6: a number was expected behind ':'"},
+      {"[CH3:]", "the SMILES '[CH3:]' cannot be read at letter 6: a number was expected after ':'"},
       {"C->1CC->1",
        "the SMILES 'C->1CC->1' cannot be read at letter 9: ring 1 opened with another bond than it closes with"}};
   for (const auto& [text, message] : wrong) CHECK_THROWS_WITH(parse_smiles(text), message);
@@ -175,7 +175,7 @@ TEST_CASE("words of a sequence, and those that it has not") {
   CHECK(words_in_all(3) == 17576);
   CHECK_THROWS_WITH(word_rows("MK*L", 3), "letter 3 of the sequence is '*'; residues are letters");
   CHECK_THROWS_WITH(word_rows("MK", 3),
-                    "the sequence has 2 letters, but a word has 3; give the whole sequence, or take shorter words");
+                    "the sequence has 2 letters, but a word has 3; give the full sequence, or take shorter words");
 }
 
 TEST_CASE("texts that share pieces are alike") {

@@ -93,7 +93,7 @@ TEST_CASE("damaged files of choices are refused") {
   const auto quoted = "'" + files.path + "'";
   files.write({0, 2, 4}, {2, 0, 1, 2, 3});
   CHECK_THROWS_WITH(read_choices(files.path), quoted +
-                                                  ": /train/indptr must hold 4 numbers from 0 to 5, the count of "
+                                                  ": /train/indptr must hold 4 values from 0 to 5, the count of "
                                                   "/train/items; the file is cut short or damaged");
   files.write({0, 4, 3, 5}, {2, 0, 1, 2, 3});
   CHECK_THROWS_WITH(read_choices(files.path), quoted + ": /train/indptr falls at user 1; it must rise");
@@ -102,7 +102,7 @@ TEST_CASE("damaged files of choices are refused") {
   files.write({0, 2, 4, 5}, {2, 0, 1, 2, 3}, false);
   CHECK_THROWS_WITH(read_choices(files.path),
                     quoted +
-                        " has no group test; a file of choices has the groups train and test, "
+                        " has no group test; a file of interactions has the groups train and test, "
                         "of each indptr and items");
 }
 

@@ -215,20 +215,19 @@ TEST_CASE("a stored cosine_factorization knows what it was trained on, and refus
   network.fit_statistics(data, context);
   again.restore(network.state());
   CHECK(again.state() == network.state());
-  CHECK_THROWS_WITH(
-      again.restore(R"({"users": -3, "items": 2, "tags": 0, "never_chosen": []})"),
-      "the state of this cosine_factorization says sizes of tables that cannot be; its file is damaged or was "
-      "changed");
+  CHECK_THROWS_WITH(again.restore(R"({"users": -3, "items": 2, "tags": 0, "never_chosen": []})"),
+                    "the state of this cosine_factorization holds invalid sizes of tables; its file is damaged or was "
+                    "changed");
   Held drawn(share(choice_records(table, Role::training, 2, 1)));
   NetworkCase use(network);
   network.begin_step(1, 1);
   CHECK_THROWS_WITH(
       use.gradient(samples_of(drawn.records)),
-      "synthetic interactions: cosine_factorization draws items by itself; give the data set choices num_negatives: 0");
+      "synthetic interactions: cosine_factorization samples negatives itself; give the data set num_negatives: 0");
   keys.items = 13;
   const auto other = std::make_shared<const ChoiceTable>(make_choices(keys));
   CHECK_THROWS_WITH(
       network.bags(samples_of(share(choice_records(other, Role::training, 0, 1)))),
-      "synthetic interactions: this cosine_factorization knows 6 users and 12 items; take the choices that it was "
+      "synthetic interactions: this cosine_factorization has 6 users and 12 items; take the interactions that it was "
       "trained on");
 }

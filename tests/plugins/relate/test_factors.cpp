@@ -175,6 +175,6 @@ TEST_CASE("factors refuses answers that are no yes or no") {
   } catch (const InputError& error) {
     said = error.what();
   }
-  CHECK(said.find(", but the loss cross_entropy learns answers of 0 or 1; give factorization_machine loss: squared") !=
+  CHECK(said.find(", but the loss cross_entropy needs labels of 0 or 1; give factorization_machine loss: squared") !=
         std::string::npos);
 }

@@ -176,7 +176,7 @@ TEST_CASE("a network refuses rows outside its tables and records of another kind
   keys.rows = 4;
   CHECK_THROWS_WITH(
       network.bags(samples_of(share(make_clicks(keys)))),
-      "synthetic clicks: records have 4 columns and 4 numbers, but this dlrm reads 3 and 4; take records like "
+      "synthetic clicks: records have 4 columns and 4 dense inputs, but this dlrm reads 3 and 4; take records like "
       "those that it was trained on");
   Affinity affinity({}, world.context);
   CHECK_THROWS_WITH(affinity.restore(R"({"columns": [{"name": "a", "rows": 2}], "mean": [], "scale": [], "centre": 0,
@@ -184,7 +184,7 @@ TEST_CASE("a network refuses rows outside its tables and records of another kind
                     "the state of this affinity names 1 tables instead of 4; its file is damaged or was changed");
   CHECK_THROWS_WITH(network.restore(R"({"columns": [{"name": "a", "rows": 0}], "mean": [], "scale": [], "centre": 0,
     "spread": 1, "unit": ""})"),
-                    "the state of this dlrm says sizes of tables that cannot be; its file is damaged or was changed");
+                    "the state of this dlrm holds invalid sizes of tables; its file is damaged or was changed");
   Affinity fresh({}, world.context);
   CHECK_THROWS_WITH(fresh.fit_statistics(few, world.context),
                     "affinity reads pairs of two things; give a dataset of type pairs");

@@ -228,7 +228,8 @@ TEST_CASE("a median lies between the values in the middle; models that other pai
   judged(1);
   REQUIRE(place.log.warnings().size() == 1);
   CHECK(place.log.warnings()[0].text ==
-        fmt::format("models: '{}/model.h5' was trained with other pairs kept for tests than those that are judged, so "
-                    "that it may know some of them; give the data sets of training and of this stage the same folds",
-                    place.context.run_directory));
+        fmt::format(
+            "models: '{}/model.h5' was trained with other test pairs than those that are evaluated, so that training "
+            "may have included some of them; give the data sets of training and of this stage the same folds",
+            place.context.run_directory));
 }

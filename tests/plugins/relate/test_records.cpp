@@ -60,8 +60,8 @@ TEST_CASE("text of pairs is read, and what cannot be is refused with its line") 
       "target, sequence and a value, or Drug_ID, Drug, Target_ID, Target and Y");
   CHECK(refusal(files, head + "\nA,CCO,P1,MKL\n") ==
         "pairs.csv:2: 5 columns were expected, but the line has 4; is the file cut short?");
-  CHECK(refusal(files, head + "\nA,CCO,P1,MKL,strong\n") == "pairs.csv:2: 'strong' is no number");
-  CHECK(refusal(files, head + ",fold\nA,CCO,P1,MKL,1,x\n") == "pairs.csv:2: the fold 'x' is no whole number");
+  CHECK(refusal(files, head + "\nA,CCO,P1,MKL,strong\n") == "pairs.csv:2: 'strong' is not a number");
+  CHECK(refusal(files, head + ",fold\nA,CCO,P1,MKL,1,x\n") == "pairs.csv:2: the fold 'x' is not a whole number");
   CHECK(refusal(files, head + "\nA,CCO,P1,MKL,1\nA,CCC,P2,MKV,1\n") ==
         "pairs.csv:3: 'A' had another SMILES before; give things of different SMILES different names");
   CHECK(refusal(files, head + "\n") == "'pairs.csv' holds no pairs");
@@ -99,7 +99,7 @@ TEST_CASE("tables of pairs in the forms of archives and spreadsheets") {
   CHECK(by_text.targets.id == std::vector<std::string>{"MKL"});
   const std::string several = head + ",Ki,source\nA,CCO,P1,MKL,5,7,x\n";
   CHECK(refusal(files, several) ==
-        "pairs.csv:1: 'pKd', 'Ki', 'source' may be values; say by the key 'value' which one is; the line of names is "
+        "pairs.csv:1: 'pKd', 'Ki', 'source' may be values; select one by the key 'value'; the line of names is "
         "'compound,smiles,target,sequence,pKd,Ki,source', and it must name compound, smiles, target, sequence and a "
         "value, or Drug_ID, Drug, Target_ID, Target and Y");
   const auto chosen = read_pair_csv(files.text("several.csv", several), {"Ki", {}});
@@ -131,14 +131,15 @@ TEST_CASE("pairs without a value or with a bound are left out and counted, or re
     const auto path = files.text("open.csv", head + "\n" + line + "\n");
     return [path] { read_pair_csv(path, {"", PairTextKeys::Incomplete::refuse}); };
   };
-  CHECK_THROWS_WITH(refused("B,CCN,P1,MKL,>10000")(),
-                    Catch::Contains("open.csv:2: '>10000' is a bound, not a value; remove the line, or say incomplete: "
-                                    "leave_out"));
-  CHECK_THROWS_WITH(refused("B,CCN,P1,MKL,NaN")(),
-                    Catch::Contains("open.csv:2: the pair has no value ('NaN'); give it one, remove the line, or say "
-                                    "incomplete: leave_out"));
+  CHECK_THROWS_WITH(
+      refused("B,CCN,P1,MKL,>10000")(),
+      Catch::Contains("open.csv:2: '>10000' is a bound, not a value; remove the line, or set incomplete: leave_out"));
+  CHECK_THROWS_WITH(
+      refused("B,CCN,P1,MKL,NaN")(),
+      Catch::Contains(
+          "open.csv:2: the pair has no value ('NaN'); give it one, remove the line, or set incomplete: leave_out"));
   CHECK(refusal(files, head + "\nB,CCN,P1,MKL,>10000\n") == "'pairs.csv' holds no pairs with a value");
-  CHECK(refusal(files, head + "\nB,CCN,P1,MKL,\"1,000\"\n") == "pairs.csv:2: '1,000' is no number");
+  CHECK(refusal(files, head + "\nB,CCN,P1,MKL,\"1,000\"\n") == "pairs.csv:2: '1,000' is not a number");
 }
 
 TEST_CASE("quotation marks within a name, commas between thousands and two columns of one name") {
@@ -158,9 +159,9 @@ TEST_CASE("quotation marks within a name, commas between thousands and two colum
     return text;
   };
   CHECK(refusal(files, with("950", "12,000")) ==
-        "'pairs.csv': some numbers of 'pKd' have a comma before three digits, as 12,000, others have none: it may be a "
-        "decimal point or stand between thousands; write decimal points as points, and nothing between thousands");
-  CHECK(refusal(files, with("950.5", "> 1,200")).find("'pairs.csv': some numbers of 'pKd' have a comma") == 0);
+        "'pairs.csv': some values of 'pKd' have a comma before three digits, as 12,000, others have none: it may be a "
+        "decimal point or a thousands separator; write decimal points as points, without thousands separators");
+  CHECK(refusal(files, with("950.5", "> 1,200")).find("'pairs.csv': some values of 'pKd' have a comma") == 0);
   for (const auto& [a, b] : {std::pair{"5,125", "6,250"}, {"5", "6,25"}, {"0,512", "6"}, {"", "6,125"}})
     CHECK(refusal(files, with(a, b)) == "");
   const std::string twice = head + ",smiles\nA,CCO,P1,MKL,1,CCN\n";
@@ -235,11 +236,11 @@ TEST_CASE("arrays of pairs that do not fit each other, or are not finite, are re
         "/drug_id holds 4 names for 3 of them; give each one, or remove the array");
   CHECK(pair_h5_refusal(files, "drug_similarity", {1, 0.5, 0.1, 0.5, 1, 0.1, 0.1, 0.1, 1}).empty());
   CHECK(pair_h5_refusal(files, "drug_similarity", {1, 0.5, std::nan(""), 0.5, 1, 0.1, 0.1, 0.1, 1}) ==
-        "/drug_similarity holds nan in row 0, column 2; numbers are finite, and above 0 of each thing with itself; "
-        "mend it, or remove the array: similarities of texts are taken then");
+        "/drug_similarity holds nan in row 0, column 2; values are finite, and above 0 on the diagonal; fix it, or "
+        "remove the array: similarities of texts are used then");
   CHECK(pair_h5_refusal(files, "drug_similarity", {1, 0.5, 0.1, 0.5, 0, 0.1, 0.1, 0.1, 1}) ==
-        "/drug_similarity holds 0 in row 1, column 1; numbers are finite, and above 0 of each thing with itself; "
-        "mend it, or remove the array: similarities of texts are taken then");
+        "/drug_similarity holds 0 in row 1, column 1; values are finite, and above 0 on the diagonal; fix it, or "
+        "remove the array: similarities of texts are used then");
 }
 
 TEST_CASE("folds of compounds keep their pairs together, and the same seed gives the same folds") {
@@ -332,7 +333,8 @@ TEST_CASE("values of columns become rows by the vocabulary, numbers their logari
   const auto where = "'" + path + "' train";
   CHECK_THROWS_WITH(read_clicks({path, "train", "", 2, {6, 10}}),
                     where + ", row 2, column C1: 7 is outside its table, which has 6 rows, numbered from 0");
-  CHECK_THROWS_WITH(read_clicks({path, "train", "", 2, {6}}), "rows has 1 numbers, but " + where + " has 2 columns");
+  CHECK_THROWS_WITH(read_clicks({path, "train", "", 2, {6}}),
+                    "num_embeddings has 1 values, but " + where + " has 2 columns");
   CHECK_THROWS_WITH(read_clicks({path, "nothing", "", 2, {}}), "'" + path + "' has no group 'nothing'");
 }
 
@@ -381,14 +383,16 @@ TEST_CASE("records whose rows stand for other values are told from those of the 
   CHECK(plain.number[5] == 1.0);  // missing
   require_same_numbers(true, known, "dlrm");
   require_same_numbers(false, plain, "dlrm");
-  CHECK_THROWS_WITH(require_same_numbers(true, plain, "dlrm"),
-                    "'" + path +
-                        "' all: numbers are taken as they are, but dlrm was given them by their logarithm; give the "
-                        "data set logarithm: true");
-  CHECK_THROWS_WITH(require_same_numbers(false, known, "training"),
-                    "'" + path +
-                        "' all: numbers are taken by their logarithm, but training was given them as they are; give "
-                        "the data set logarithm: false");
+  CHECK_THROWS_WITH(
+      require_same_numbers(true, plain, "dlrm"),
+      "'" + path +
+          "' all: dense values are taken as they are, but dlrm was given them by their logarithm; give the "
+          "data set logarithm: true");
+  CHECK_THROWS_WITH(
+      require_same_numbers(false, known, "training"),
+      "'" + path +
+          "' all: dense values are taken by their logarithm, but training was given them as they are; give "
+          "the data set logarithm: false");
 }
 
 TEST_CASE("pairs of a file that numbers its things otherwise are refused") {
@@ -403,15 +407,14 @@ TEST_CASE("pairs of a file that numbers its things otherwise are refused") {
   CHECK_THROWS_WITH(
       require_same_rows(one.columns, two, "affinity"),
       two.source +
-          ": column compound numbers other things than the file that affinity was given, so that rows would "
-          "be read as those of others; write all pairs into one file, with a column fold (folds: {by: "
-          "given})");
+          ": column compound indexes other items than the file that affinity was given, so that rows would be read as "
+          "those of others; write all pairs into one file, with a column fold (folds: {by: given})");
   const auto with = [&](const DescriptorKeys& keys) {
     return pair_records(one.pairs, std::vector<Role>(one.pairs->entries.size(), Role::test), Role::test, keys);
   };
   const auto as = [&](const std::string& column) {
     return one.source + ": rows of column " + column +
-           " stand for other pieces than those that affinity was given; give the data set the radius, fragment_rows "
+           " represent other fragments than those that affinity was given; give the data set the radius, fragment_rows "
            "and "
            "kmer_length of the training";
   };
@@ -428,6 +431,6 @@ TEST_CASE("pairs of a file that numbers its things otherwise are refused") {
 TEST_CASE("text of a spreadsheet begins with a mark, and folds are whole numbers") {
   Files files;
   CHECK(read_pair_csv(files.text("mark.csv", "\xef\xbb\xbf" + head + "\nA,CC,P,MKL,1\n")).entries.size() == 1);
-  CHECK(refusal(files, head + ",fold\nA,CCO,P1,MKL,1,0.5\n") == "pairs.csv:2: the fold '0.5' is no whole number");
-  CHECK(refusal(files, head + ",fold\nA,CCO,P1,MKL,1,nan\n") == "pairs.csv:2: the fold 'nan' is no whole number");
+  CHECK(refusal(files, head + ",fold\nA,CCO,P1,MKL,1,0.5\n") == "pairs.csv:2: the fold '0.5' is not a whole number");
+  CHECK(refusal(files, head + ",fold\nA,CCO,P1,MKL,1,nan\n") == "pairs.csv:2: the fold 'nan' is not a whole number");
 }

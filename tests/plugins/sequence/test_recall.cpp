@@ -224,10 +224,9 @@ TEST_CASE(
   f.network.initialise(scratch.views(), 12);
   CHECK(f.network.state() != state);
   Transformer more(small_model({AttentionParams::Type::favor, 8}), f.world.context);
-  CHECK_THROWS_WITH(
-      more.restore(state),
-      "the model holds 42 numbers of random features, but attention: {type: favor, features: 8} needs 48; "
-      "give the attention that the model was trained with");
+  CHECK_THROWS_WITH(more.restore(state),
+                    "the model holds 42 values of random features, but attention: {type: favor, features: 8} needs 48; "
+                    "give the attention that the model was trained with");
 }
 
 TEST_CASE("a masked network says hidden bytes from the whole text, and does not read them") {

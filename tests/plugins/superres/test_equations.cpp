@@ -112,7 +112,7 @@ TEST_CASE("messages of equations point at the column") {
                     "equation 1, column 9: 'q' is neither a field (p, b, u, w) nor a constant (P, R)\n"
                     "  dt(b) + q*dx(b) = 0\n          ^");
   CHECK_THROWS_WITH(parsed("dt(b) + w*dy(b) = 0"),
-                    "equation 1, column 12: 'dy' asks for a derivative along 'y', but the axes are t, x, z\n"
+                    "equation 1, column 12: 'dy' takes a derivative along 'y', but the axes are t, x, z\n"
                     "  dt(b) + w*dy(b) = 0\n             ^");
   CHECK_THROWS_WITH(
       parsed("dxxx(b) = 0"),
@@ -144,7 +144,7 @@ TEST_CASE("the exact roll obeys the equations, and not those with x and z swappe
   CHECK(wrong.better()->first == 1);
   CHECK(wrong.better()->second == 2);
   const auto text = refusal(wrong, 0.05, 1);
-  CHECK_THAT(text, Catch::StartsWith("equation 1: the data themselves leave a residual of 1.07 of its largest term, "
+  CHECK_THAT(text, Catch::StartsWith("equation 1: the data themselves have a residual of 1.07 of its largest term, "
                                      "allowed is 0.05; with x and z exchanged it is "));
   CHECK_THAT(text, Catch::EndsWith(": these axes are swapped in the equation"));
 }
@@ -257,7 +257,7 @@ TEST_CASE("fields are read from the last frames and bad ones are named") {
   CHECK(data.at(0, 1, 2, 1) == 23.0);
   CHECK_THROWS_WITH(read_fields(path, {"q"}, 2, true), "'" + path + "' has no field 'q' (it has: b, thin)");
   CHECK_THROWS_WITH(read_fields(path, {"thin"}, 2, true),
-                    "field 'thin' of '" + path + "' has shape (4, 2, 3), its coordinates ask for (4, 3, 2)");
+                    "field 'thin' of '" + path + "' has shape (4, 2, 3), its coordinates require (4, 3, 2)");
   b[19] = std::nan("");
   write(b);
   CHECK_THROWS_WITH(

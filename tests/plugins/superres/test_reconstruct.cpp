@@ -91,14 +91,15 @@ TEST_CASE("a periodic layer is rebuilt around its period") {
   CAPTURE(s.at("rel_l2_b"), s.at("rel_l2_u"), s.at("rel_l2_w"));
   CHECK(s.at("rel_l2_b")[1] < 0.08);
   CHECK(s.at("rel_l2_w")[1] < 0.07);
-  CHECK(ends_of_x(read_fields(shop.scratch.file("layer.h5"), all_fields, 1, {})) == "x periodic, as the file says");
+  CHECK(ends_of_x(read_fields(shop.scratch.file("layer.h5"), all_fields, 1, {})) == "x periodic, as the file states");
 }
 
 TEST_CASE("a file that does not say whether x is periodic is judged by its values") {
   Workshop shop;
   const auto walls = read_fields(silent(shop, cavity(shop)), all_fields, 9, {});
   CHECK(walls.period == 0.0);
-  CHECK(ends_of_x(walls) == "x ends at walls, by its values, since the file does not say: set 'periodic' to choose");
+  CHECK(ends_of_x(walls) ==
+        "x ends at walls, by its values, since the file does not state it: set 'periodic' to choose");
   const auto around = read_fields(silent(shop, layer(shop)), all_fields, 9, {});
   CHECK(around.period == Approx(2.0));
   CHECK(read_fields(shop.scratch.file("silent.h5"), all_fields, 9, false).period == 0.0);
@@ -111,7 +112,7 @@ TEST_CASE("what is written of a reconstruction says what x does at its ends") {
       "{data: " + data +
       ", rayleigh: 1e5, prandtl: 0.71, ratio: [1, 4, 4], frames: 9, write: {method: cubic, points: [3, 20, 20]}}");
   CHECK(ends_of_x(read_fields(shop.scratch.file("reconstruction.h5"), all_fields, 9, {})) ==
-        "x ends at walls, as the file says");
+        "x ends at walls, as the file states");
 }
 
 TEST_CASE("between walls the integral length is that of the flow") {

@@ -147,8 +147,8 @@ TEST_CASE("a model is not asked beyond its samples") {
   const auto coarse = coarsened(flow(), {2, 4, 3});
   const Places late{std::vector<double>{1.0, 2.5}, {0.5}, {0.5}};
   CHECK_THROWS_WITH(decoded_in_windows(none, "model.h5", coarse, {2, 4, 3}, late),
-                    "a place at t = 2.5 lies outside the coarse samples of 'flow.h5', which span t = 0 to 2; a model "
-                    "knows nothing beyond them: ask within");
+                    "a point at t = 2.5 is outside the coarse samples of 'flow.h5', which span t = 0 to 2; a model "
+                    "does not extrapolate: choose points within");
   none.info.type = "mlp";
   const Places inside{std::vector<double>{1.0}, {0.5}, {0.5}};
   CHECK_THROWS_WITH(decoded_in_windows(none, "model.h5", coarse, {2, 4, 3}, inside),

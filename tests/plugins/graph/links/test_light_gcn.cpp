@@ -218,5 +218,5 @@ TEST_CASE("a state that cannot be", "[messages]") {
     said = error.what();
   }
   CHECK(said ==
-        "the state of this light_gcn says 0 users and 5 items, which cannot be; its file is damaged or was changed");
+        "the state of this light_gcn holds 0 users and 5 items, which is invalid; its file is damaged or was changed");
 }

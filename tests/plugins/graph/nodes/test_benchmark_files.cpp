@@ -179,7 +179,7 @@ TEST_CASE("a network of no split is judged on none of several", "[messages]") {
   };
   CHECK(judged(", split: each") ==
         "models: 'one/model.h5' was trained on none of the 3 splits of own.h5; train it with split: each, or give the "
-        "data set a number");
+        "data set its index");
   CHECK(judged(", split: 1") == "no error");
 }
 

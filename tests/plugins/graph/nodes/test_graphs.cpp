@@ -105,7 +105,7 @@ TEST_CASE("classes and roles from text", "[graph]") {
   };
   CHECK(of("0 1\n7 1\n") ==
         "labels.txt:2: there is no node 7; the graph has 3, numbered 0 to 2 ('edges.txt' names no other; where nodes "
-        "have no edge, 'count' says how many nodes there are)");
+        "have no edge, 'count' sets the number of nodes)");
   CHECK(of("0 1 learning\n") == "labels.txt:1: 'learning' is no role of a node; training, validation and test are");
   CHECK(of("0 -1\n") == "labels.txt:1: classes are numbered from 0 to 999999, not -1");
   CHECK(
@@ -116,7 +116,7 @@ TEST_CASE("classes and roles from text", "[graph]") {
 TEST_CASE("edges that cannot be", "[messages]") {
   const Folder folder;
   CHECK(folder.of_text("0 1\n1 5\n", 5) == "edges.txt:2: there is no node 5; the graph has 5, numbered 0 to 4");
-  CHECK(folder.of_text("0 1\n-1 2\n") == "edges.txt:2: nodes have numbers from 0 on, not -1");
+  CHECK(folder.of_text("0 1\n-1 2\n") == "edges.txt:2: node indices start at 0, found -1");
   CHECK(folder.of_text("0 1\n1 2 -0.5\n") ==
         "edges.txt:2: the weight between nodes 1 and 2 is -0.5; weights are finite and 0 or more");
   CHECK(folder.of_text("0 1\n1 2 nan\n").find("edges.txt:2: ") == 0);
@@ -155,7 +155,7 @@ TEST_CASE("files that are damaged", "[messages]") {
   CHECK(says([](io::File& f) { small(f), f.set_attribute("nodes", 4); }) ==
         "graph.h5: 3 classes for 4 nodes; the file is cut short, or its parts belong to different graphs");
   CHECK(says([](io::File& f) { small(f), f.write("weights", std::vector<double>{1.0}); }) ==
-        "'graph.h5': /weights holds 1 numbers for 2 edges; the file is cut short or damaged");
+        "'graph.h5': /weights holds 1 values for 2 edges; the file is cut short or damaged");
   CHECK(says([](io::File& f) {
           small(f);
           f.write("weights", std::vector<double>{1.0, std::numeric_limits<double>::quiet_NaN()});
@@ -175,7 +175,7 @@ TEST_CASE("files that are damaged", "[messages]") {
   CHECK(says([&](io::File& f) {
           features(f, {0, 1, 2, 4}, {0, 3, 1});
         }) ==
-        "'graph.h5': /features/indptr must hold 4 numbers from 0 to 3, the count of /features/indices, and "
+        "'graph.h5': /features/indptr must hold 4 values from 0 to 3, the count of /features/indices, and "
         "/features/values as many as these; the file is cut short or damaged");
   CHECK(says([&](io::File& f) {
           features(f, {0, 2, 1, 3}, {0, 3, 1});

@@ -78,8 +78,8 @@ struct Combination {
     if (sums_in_order && codec != "none") return "leave one away";
     if (!sparse::fits(keys, ranks)) return "ranks";
     if (ranks == 1) return {};
-    if (divided && !whole) return "divided: true leaves a part of the graph on each rank";
-    if (divided && !by_rows()) return "divided: true leaves rows of the graph on each rank";
+    if (divided && !whole) return "divided: true stores a part of the graph on each rank";
+    if (divided && !by_rows()) return "divided: true stores rows of the graph on each rank";
     if (attention && whole && !by_rows()) return "graph_attention weighs neighbours by itself";
     return {};
   }

@@ -214,13 +214,12 @@ TEST_CASE("states and plans that cannot be", "[messages]") {
     return std::string();
   };
   CHECK(said([&] { c.network->restore(R"({"features": 0, "classes": 3})"); }) ==
-        "the state of this gcn says 0 features and 3 classes, which cannot be; its file is damaged or was changed");
+        "the state of this gcn holds 0 features and 3 classes, which is invalid; its file is damaged or was changed");
   const auto loader = c.place.registry.make<train::Loader>("full_graph", deck::parse("{}", "test"), c.place.context);
   train::BatchPlan plan;
   plan.samples = plan.batch = c.data->size();
   plan.turns = 2;
-  CHECK(
-      said([&] { loader->open(*c.data, plan, c.place.context); }) ==
-      "loader full_graph gives every rank rows that lie together, but parallel lets ranks take turns; divide over one "
-      "level of ranks, or remove parallel");
+  CHECK(said([&] { loader->open(*c.data, plan, c.place.context); }) ==
+        "loader full_graph gives every rank contiguous rows, but parallel interleaves the ranks; divide over one "
+        "level of ranks, or remove parallel");
 }

@@ -276,16 +276,15 @@ TEST_CASE("what wants more of a divided graph than a rank holds says so", "[rank
   };
   const auto data = "dataset: {type: graph, divided: true, " + small_graph + "}";
   const std::string rest = ", epochs: 1, learning_rate: {type: constant, start: 0.01}}";
-  CHECK(
-      says("train", "{network: {type: gcn, layers: [4]}, " + data + rest) ==
-      "made: divided: true leaves a part of the graph on each rank, and what is computed for single nodes wants all of "
-      "it; take loader: full_graph, or remove divided");
+  CHECK(says("train", "{network: {type: gcn, layers: [4]}, " + data + rest) ==
+        "made: divided: true stores a part of the graph on each rank, and passes for single nodes need all of it; take "
+        "loader: full_graph, or remove divided");
   if (ranks.world.size() == 4)
     CHECK(says("train", "{network: {type: gcn, layers: [4], layout: grid_2d}, loader: full_graph, " + data + rest) ==
-          "made: divided: true leaves rows of the graph on each rank, which layout grid_2d wants elsewhere; take "
+          "made: divided: true stores rows of the graph on each rank, which layout grid_2d needs elsewhere; take "
           "needed_rows or rows, or remove divided");
   CHECK(says("classify_nodes", "{" + data + "}") ==
-        "baselines want the whole graph on a rank, and divided: true leaves a part on each; give models and baselines: "
+        "baselines need the full graph on a rank, and divided: true stores a part on each; give models and baselines: "
         "false, "
         "or remove divided");
 }

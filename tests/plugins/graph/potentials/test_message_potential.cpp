@@ -105,7 +105,7 @@ TEST_CASE("what the message_passing potential refuses", "[messages]") {
   CHECK(says("other.h5") == "'FILE' is a model of the network 'gcn'; this potential takes those of message_passing");
   model.write(scratch.file("lengths.h5"), "angstrom");
   CHECK(says("lengths.h5") ==
-        "'FILE' gives energies in 'angstrom', which is no unit of an energy; say energy_unit in the data set of its "
+        "'FILE' gives energies in 'angstrom', which is not an energy unit; set energy_unit in the data set of its "
         "training");
   model.write(scratch.file("bonds.h5"), "eV", "message_passing", true);
   CHECK(says("bonds.h5") ==
@@ -115,13 +115,13 @@ TEST_CASE("what the message_passing potential refuses", "[messages]") {
   model.write(scratch.file("packed.h5"));
   io::File::append(scratch.file("packed.h5")).dataset("/weights/readout.in.weight").set_attribute("scale_factor", 0.1);
   CHECK(says("packed.h5") ==
-        "'FILE': /weights/readout.in.weight is packed, as direct weights are; a potential needs a model that was "
-        "trained without 'direct'");
+        "'FILE': /weights/readout.in.weight is packed, as weights of quantised training; a potential needs a model "
+        "that was trained without 'quantized_training'");
   RandomMessages shape(1, false), deep(1);
   shape.stated_vectors = true;
   shape.write(scratch.file("shape.h5"));
   CHECK(says("shape.h5") ==
-        "'FILE': /weights/interactions.0.sender_out.weight has the shape (5, 5), but the model's keys ask for (15, 5); "
+        "'FILE': /weights/interactions.0.sender_out.weight has the shape (5, 5), but the model's keys require (15, 5); "
         "train it again");
   deep.stated_layers = 2;
   deep.write(scratch.file("deep.h5"));

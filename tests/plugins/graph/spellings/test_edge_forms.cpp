@@ -147,21 +147,21 @@ TEST_CASE("a first line that may or may not be counts is said, decided by a key,
   CHECK(file.graph(reversed, as_edge).nodes.size() == 6);
   const auto text = read_edge_text(reversed, {}, false);
   REQUIRE(text.notes.size() == 1);
-  CHECK(text.notes[0].ends_with(
-      "edges.txt:1: '5 4' is taken for a line of counts (5 nodes, 4 edges), which the 4 lines behind have; counts: "
-      "false takes it for an edge"));
+  CHECK(
+      text.notes[0].ends_with("edges.txt:1: '5 4' is read as a line of counts (5 nodes, 4 edges), which the 4 lines "
+                              "that follow match; counts: false reads it as an edge"));
   std::string cut = "13 15\n";
   for (int i = 0; i < 12; ++i) cut += fmt::format("{} {}\n", i, i + 1);
   const auto short_file = file.write(cut, "cut.txt");
   CHECK(file.says([&] { file.graph(short_file); }) ==
         "cut.txt:1: '13 15' looks like counts of nodes and edges, but 12 lines follow: is the file cut short? If it is "
         "an "
-        "edge, say counts: false, if it holds counts, correct them or remove the line");
+        "edge, set counts: false, if it holds counts, correct them or remove the line");
   CHECK(file.graph(short_file, as_edge).nodes.size() == 15);
-  CHECK(
-      file.says([&] { file.graph(file.write("5 7\n0 1\n"), as_counts); }) ==
-      "edges.txt:1: '5 7' are not the counts of nodes and edges of the 1 lines behind; is the file cut short? Correct "
-      "the line, or remove it and 'counts'");
+  CHECK(file.says([&] { file.graph(file.write("5 7\n0 1\n"), as_counts); }) ==
+        "edges.txt:1: '5 7' are not the counts of nodes and edges of the 1 lines that follow; is the file cut short? "
+        "Correct "
+        "the line, or remove it and 'counts'");
   CHECK(file.says([&] { file.graph(file.write("0 0.5\n0 1\n"), as_counts); }) ==
         "edges.txt:1: the first line holds no counts, which would be two or three whole numbers; correct it, or remove "
         "'counts'");
@@ -199,8 +199,7 @@ TEST_CASE("names in the remark before the lines say what columns are") {
   CHECK(directed("head,relation,tail\n0,5,1\n1,5,2\n")->fingerprint == directed("0,1\n1,2\n")->fingerprint);
   CHECK(read_edge_text(file.write("0 1 0.5\n1 2 2\n"), {}, false)
             .notes.front()
-            .ends_with(
-                "edges.txt: the third column, 0.5 to 2, is taken for weights; the key 'columns' says it otherwise"));
+            .ends_with("edges.txt: the third column, 0.5 to 2, is read as weights; the key 'columns' changes this"));
 }
 
 TEST_CASE("lists of neighbours are no edges", "[messages]") {
@@ -213,31 +212,30 @@ TEST_CASE("lists of neighbours are no edges", "[messages]") {
   edges.columns = {Column::source, Column::target, Column::weight};
   counts.counts = true;
   const std::string behind =
-      " line i names the neighbours of node i, as in a graph of METIS; save the graph as a list "
-      "of edges, or, if a line is an edge, say counts: true";
+      " line i lists the neighbours of node i, as in a graph of METIS; save the graph as a list "
+      "of edges, or, if a line is an edge, set counts: true";
   const std::string circle = "6 6\n2 6\n1 3\n2 4\n3 5\n4 6\n1 5\n";
-  CHECK(says(circle) == "edges.txt: behind the line of counts '6 6'" + behind);
+  CHECK(says(circle) == "edges.txt: after the line of counts '6 6'" + behind);
   CHECK(says(circle, counts) == "no error");
   CHECK(says("% all to all\n4 6\n2 3 4\n1 3 4\n1 2 4\n1 2 3\n") ==
-        "edges.txt: behind the line of counts '4 6'" + behind);
-  CHECK(says("4 2 011\n5 2 7\n6 1 7\n5 4 1\n4 3 1\n") == "edges.txt: behind the line of counts '4 2 11'" + behind);
-  CHECK(says("4 2 10\n1 2\n3 1\n1 4\n1 3\n") == "edges.txt: behind the line of counts '4 2 10'" + behind);
+        "edges.txt: after the line of counts '4 6'" + behind);
+  CHECK(says("4 2 011\n5 2 7\n6 1 7\n5 4 1\n4 3 1\n") == "edges.txt: after the line of counts '4 2 11'" + behind);
+  CHECK(says("4 2 10\n1 2\n3 1\n1 4\n1 3\n") == "edges.txt: after the line of counts '4 2 10'" + behind);
   CHECK(says("3 3\n2 3\n1 3\n1 2\n") == "no error");  // the same graph either way
   CHECK(says("6 6\n1 2\n2 3\n3 4\n4 5\n5 6\n1 6\n") == "no error");
   const std::string header = "#write.py\n# GMT Sat Nov 28 20:11:28 2026\n# \n";
   CHECK(says(header + "0 1 2\n1 2 0\n2 0 1\n") ==
         "edges.txt: its header is that of networkx's write_adjlist and write_multiline_adjlist, whose lines name the "
-        "neighbours of a node; save the graph by write_edgelist, or, if a line is an edge, say columns: [source, "
+        "neighbours of a node; save the graph by write_edgelist, or, if a line is an edge, set columns: [source, "
         "target]");
   CHECK(says(header + "0 1 2\n1 2 0\n2 0 1\n", edges) == "no error");
-  CHECK(
-      says("# 0\n1 5\n2 5\n# 1\n2 5\n") ==
-      "edges.txt: numbers stand in remarks between the lines, as in LGL files, where the nodes of the lines behind are "
-      "neighbours of that number; save the graph as a list of edges, or, if a line is an edge, say columns: [source, "
-      "target]");
+  CHECK(says("# 0\n1 5\n2 5\n# 1\n2 5\n") ==
+        "edges.txt: comments between the lines hold node indices, as in LGL files, where the lines that follow list "
+        "the neighbours of that node; save the graph as a list of edges, or, if a line is an edge, set columns: "
+        "[source, target]");
   const std::string items = "0 31\n1 32 33\n2 34\n3 31 35\n";
   const std::string or_columns =
-      "; say columns: [source, target, weight] where the third column are weights, or what its columns are";
+      "; set columns: [source, target, weight] if the third column holds weights, or as its columns are";
   CHECK(says(items) ==
         "edges.txt: some lines have two whole numbers, some three, as if they named the neighbours of the first node" +
             or_columns);
@@ -255,7 +253,7 @@ TEST_CASE("lists of neighbours are no edges", "[messages]") {
   CHECK(says(chain) == "no error");
   CHECK(says("0;1;950\n1;2;12,000\n") ==
         "edges.txt: some weights have a comma before three digits, as 12,000, others have none: it may be a decimal "
-        "point or stand between thousands; write decimal points as points, and nothing between thousands");
+        "point or a thousands separator; write decimal points as points, without thousands separators");
 }
 
 TEST_CASE("links of users and items number each side by itself") {
@@ -272,10 +270,10 @@ TEST_CASE("links of users and items number each side by itself") {
   CHECK(read("%%MatrixMarket matrix coordinate pattern general\n3 4 2\n1 4\n3 1\n")->users == 2);
   CHECK(read("3 4 2\n1 4\n3 1\n")->users == 2);
   CHECK(file.says([&] { read("% bip unweighted\n1 4\n3 1\n", false); }) ==
-        "edges.txt: its header says that it is bipartite: its two columns number different things, which this would "
-        "take for one; read it as links of users and items");
+        "edges.txt: it is bipartite, by its header: its two columns index different sets, which would be merged here; "
+        "read it as links of users and items");
   CHECK(file.says([&] { read("% sym unweighted\n1 4\n3 1\n"); }) ==
-        "edges.txt: its header says that both columns number the same nodes; say bipartite: false");
+        "edges.txt: both columns index the same nodes, by its header; set bipartite: false");
   CHECK(file.says([&] { read("%%MatrixMarket matrix coordinate pattern general\n3 4 1\n1 4\n", false); }) ==
         "edges.txt: a matrix of 3 rows and 4 columns is no graph of one kind of nodes; read it as links of users and "
         "items, or give a square one");
@@ -291,14 +289,14 @@ TEST_CASE("headers, columns and attributes that cannot be", "[messages]") {
   };
   const std::string banner = "%%MatrixMarket matrix coordinate ";
   CHECK(says("%%MatrixMarket matrix array real general\n2 2\n1\n1\n1\n1\n") ==
-        "edges.txt: the banner '%%MatrixMarket matrix array real general' says 'array', but edges are the entries of a "
+        "edges.txt: the banner '%%MatrixMarket matrix array real general' has 'array', but edges are the entries of a "
         "sparse matrix; save it as coordinate");
   CHECK(says(banner + "complex general\n2 2 1\n1 2 1 1\n") ==
         "edges.txt: the banner '" + banner +
-            "complex general' says 'complex', but weights are real, integer or pattern");
+            "complex general' has 'complex', but weights are real, integer or pattern");
   CHECK(says(banner + "real skew-symmetric\n2 2 1\n2 1 1\n") ==
         "edges.txt: the banner '" + banner +
-            "real skew-symmetric' says 'skew-symmetric', but weights are general or symmetric");
+            "real skew-symmetric' has 'skew-symmetric', but weights are general or symmetric");
   CHECK(says(banner + "real\n2 2 1\n2 1 1\n") ==
         "edges.txt: the banner '" + banner + "real' is not '%%MatrixMarket matrix FORMAT FIELD SYMMETRY'; correct it");
   CHECK(says(banner + "pattern general\n2 2\n2 1\n") ==
@@ -306,27 +304,24 @@ TEST_CASE("headers, columns and attributes that cannot be", "[messages]") {
   CHECK(says(banner + "pattern general\n2 two 1\n2 1\n") ==
         "edges.txt:2: expected a whole number for a size, found 'two'");
   CHECK(says(banner + "pattern general\n2 2 2\n2 1\n") ==
-        "edges.txt: the matrix says that it has 2 entries, but 1 lines follow; the file is cut short or damaged");
+        "edges.txt: the matrix states 2 entries, but 1 lines follow; the file is cut short or damaged");
   CHECK(says(banner + "pattern general\n2 2 1\n2 1 5\n") ==
-        "edges.txt:3: 2 numbers were expected, but the line has 3; is the file cut short?");
+        "edges.txt:3: 2 values were expected, but the line has 3; is the file cut short?");
   CHECK(says(banner + "pattern general\n2 2 1\n3 1\n") ==
         "edges.txt:3: there is no entry (3, 1) in a matrix of 2 rows and 2 columns, counted from 1");
   CHECK(says("edge,start,stop,colour\n0,1,2,3\n") == "no error");
+  CHECK(says("edge,a,b\n0,1,2\n") ==
+        "edges.txt:1: the names 'edge', 'a', 'b' do not identify the two columns of nodes of an edge; call them source "
+        "and target, or set columns: [source, target, ...]");
+  CHECK(says("source,target,weight,value\n0,1,2,3\n") ==
+        "edges.txt:1: two of the names 'source', 'target', 'weight', 'value' are weights; set columns: [source, "
+        "target, weight, other], for example");
+  CHECK(says("0 1 1 1\n") ==
+        "edges.txt: lines have four columns, of which the last is not a time; describe them, columns: [source, target, "
+        "weight, other], for example");
   CHECK(
-      says("edge,a,b\n0,1,2\n") ==
-      "edges.txt:1: the names 'edge', 'a', 'b' do not say which two columns are the nodes of an edge; call them source "
-      "and target, or say columns: [source, target, ...]");
-  CHECK(
-      says("source,target,weight,value\n0,1,2,3\n") ==
-      "edges.txt:1: two of the names 'source', 'target', 'weight', 'value' are weights; say columns: [source, target, "
-      "weight, other], say");
-  CHECK(
-      says("0 1 1 1\n") ==
-      "edges.txt: lines have four columns, of which the last is no time; say what they are, columns: [source, target, "
-      "weight, other], say");
-  CHECK(says("0 1 1 1 1\n") ==
-        "edges.txt:1: 'u v' or 'u v weight' was expected, but the line has 5 words; say what they are by the key "
-        "'columns'");
+      says("0 1 1 1 1\n") ==
+      "edges.txt:1: 'u v' or 'u v weight' was expected, but the line has 5 words; describe them by the key 'columns'");
   CHECK(says("7 0 1 0.5\n8 1 2 2\n", {Column::other, Column::source, Column::target, Column::weight}) == "no error");
   CHECK(says("0 1\n", {Column::source, Column::weight}) == "columns: there must be one 'target', not 0");
   CHECK(says("0 1 5\n1\n", {Column::source, Column::target, Column::time}) ==
@@ -334,7 +329,7 @@ TEST_CASE("headers, columns and attributes that cannot be", "[messages]") {
   CHECK(says("0 1 {'weight': heavy}\n") == "edges.txt:1: expected a number for 'weight' in '{'weight': heavy}'");
   CHECK(says("0 1 {'weight': 1\n") ==
         "edges.txt:1: the attributes that begin with '{' have no '}'; is the file cut short?");
-  CHECK(says("0 1 {} 3\n") == "edges.txt:1: nothing but a remark can stand behind the attributes between '{' and '}'");
+  CHECK(says("0 1 {} 3\n") == "edges.txt:1: only a comment may follow the attributes between '{' and '}'");
   CHECK(says("0 1\n1 1.5\n") == "edges.txt:2: expected a whole number for a node, found '1.5'");
   CHECK(says("0 1\n1 Ann\n") ==
         "edges.txt:2: expected a whole number for a node, found 'Ann'; number names, as pandas.factorize does");

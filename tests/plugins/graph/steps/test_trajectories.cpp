@@ -124,15 +124,15 @@ TEST_CASE("files that are no trajectories", "[messages]") {
   });
   CHECK(says() ==
         name +
-            ": its moments are not evenly apart (t = 4.5 after 3, 1 before); give the physics a sample_interval "
+            ": its snapshots are not evenly spaced (t = 4.5 after 3, 1 before); give the physics a sample_interval "
             "and the output node_fields the same interval");
   changed([](auto& file) {
     const double bad = NAN;
     const std::int64_t at[2] = {2, 7};
     file.dataset("c").write_block(at, io::tensor_of(&bad, {1, 1}));
   });
-  CHECK(says() == name + ": c of node 7 at moment 2 is not finite");
+  CHECK(says() == name + ": c of node 7 in snapshot 2 is not finite");
   changed([](auto&) {});
   CHECK(message([&] { read_trajectory(scratch.file("a.h5"), {"c"}, 12); }) ==
-        name + " holds 12 moments, every 12th of which are fewer than two; give a longer run, or a smaller stride");
+        name + " holds 12 snapshots, every 12th of which are fewer than two; give a longer run, or a smaller stride");
 }

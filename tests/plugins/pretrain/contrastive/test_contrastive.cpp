@@ -269,7 +269,7 @@ TEST_CASE("estimates of another loss are refused") {
   const Comm alone(MPI_COMM_SELF);
   ContrastiveLoss v2(keys_of(Scheme::v2), samples, alone), v3(keys_of(Scheme::v3), samples, alone);
   REQUIRE_THROWS_WITH(v3.take(v2.kept()),
-                      "the checkpoint holds 10 numbers per sample, the loss of the deck keeps 2; resume with the same "
+                      "the checkpoint holds 10 values per sample, the loss of the deck 2; resume with the same "
                       "loss.scheme");
   REQUIRE_THROWS_WITH(v3.take({}),
                       "the checkpoint holds no estimates of a contrastive loss; resume with the model that wrote it");
