@@ -32,8 +32,7 @@ Json ModelTree::add(Array array) {
 namespace {
 
 /// Formats that only the back end that wrote them can read, and their descriptions.
-const std::map<std::string, std::string> foreign_formats = {{".pb", "a TensorFlow graph"},
-                                                            {".pbtxt", "a TensorFlow graph"},
+const std::map<std::string, std::string> foreign_formats = {{".pbtxt", "a TensorFlow graph as text"},
                                                             {".pth", "a TorchScript program"},
                                                             {".pt", "a PyTorch checkpoint"},
                                                             {".pt2", "a PyTorch exported program"},
@@ -49,7 +48,8 @@ std::string models_beside(const fs::path& path) {
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
   for (const auto& entry : fs::directory_iterator(folder, error)) {
     const auto suffix = entry.path().extension();
-    if (suffix == ".dp" || suffix == ".yaml" || suffix == ".yml") names.push_back(entry.path().filename().string());
+    if (suffix == ".dp" || suffix == ".yaml" || suffix == ".yml" || suffix == ".pb")
+      names.push_back(entry.path().filename().string());
   }
   if (error) return fmt::format("; the folder '{}' does not exist either", folder.string());
   std::sort(names.begin(), names.end());
@@ -84,7 +84,8 @@ ModelTree load_model_tree(const std::string& path) {
     io::require_sound_model(path);
     return hdf5 ? detail::read_dp(path) : detail::read_yaml(path);
   }
-  throw InputError(fmt::format("{}: suffix '{}' is not one of a model file; expected .dp or .yaml", path, suffix));
+  if (suffix == ".pb") return detail::read_frozen_graph(path);
+  throw InputError(fmt::format("{}: suffix '{}' is not one of a model file; expected .dp, .yaml or .pb", path, suffix));
 }
 
 void save_model_tree(const ModelTree& tree, const std::string& path) {

@@ -30,9 +30,9 @@ struct ModelTree {
   nlohmann::ordered_json add(Array array);
 };
 
-/// Reads a `.dp` or `.hlo` (HDF5) or a `.yaml`/`.yml` file. InputError for a file that is missing, damaged, not a
-/// model, or in a format that only one of DeePMD-kit's back ends can read (the message gives the command that converts
-/// it).
+/// Reads a `.dp` or `.hlo` (HDF5) or a `.yaml`/`.yml` file, or a `.pb` graph frozen by the TensorFlow back end.
+/// InputError for a file that is missing, damaged, not a model, or in a format that only one of DeePMD-kit's back ends
+/// can read (the message gives the command that converts it).
 ModelTree load_model_tree(const std::string& path);
 /// Writes the format named by the suffix, `.dp` or `.yaml`; the file appears complete or not at all.
 void save_model_tree(const ModelTree& tree, const std::string& path);
@@ -40,6 +40,7 @@ void save_model_tree(const ModelTree& tree, const std::string& path);
 namespace detail {
 ModelTree read_yaml(const std::string& path);
 ModelTree read_dp(const std::string& path);
+ModelTree read_frozen_graph(const std::string& path);
 std::string yaml_text(const ModelTree& tree);
 void fill_dp(const ModelTree& tree, io::File& file);
 }  // namespace detail

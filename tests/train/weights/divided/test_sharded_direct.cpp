@@ -28,8 +28,7 @@ DirectParams direct(DirectParams::Weights weights) {
 }
 
 struct DirectRun : Run {
-  DirectRun(MPI_Comm parent, const Partition& p, Network& network, const DirectParams& direct,
-            bool ordered = true)
+  DirectRun(MPI_Comm parent, const Partition& p, Network& network, const DirectParams& direct, bool ordered = true)
       : Run(parent, p, network, {ordered, true, 5000, direct}) {}
 };
 
