@@ -46,7 +46,7 @@ static void require_own_files(const std::vector<std::unique_ptr<Writer>>& writer
 static std::string missing_end(const Simulate::Params& params, const Context& context) {
   const auto* type = context.registry->find(Physics::kind, params.physics.type);
   const bool by_time = type && type->schema.find("end_time");
-  return fmt::format("key 'steps' is missing: physics '{}' has no end of its own; say when to stop, {}",
+  return fmt::format("key 'steps' is missing: physics '{}' has no end of its own; specify when to stop, {}",
                      params.physics.type, by_time ? "by steps: 1000 or by end_time" : "for example by steps: 1000");
 }
 

@@ -41,7 +41,8 @@ Promise Loop::promise_of(const std::string& file, std::size_t k) const {
 bool Loop::make_first_state(Check& check) {
   const auto& keys = params_.physics.node;
   if (!dynamic_cast<Checked*>(physics_.get())) {
-    check.not_looked_at(fmt::format("the first state: physics '{}' does not say what it takes", params_.physics.type));
+    check.not_looked_at(
+        fmt::format("the first state: physics '{}' does not declare what it needs", params_.physics.type));
     return false;
   }
   const auto before = check.stage().problems;

@@ -38,7 +38,7 @@ void CompressKeys::describe(deck::Describe<CompressKeys>& d) {
   d("latency", &CompressKeys::latency, "time of a pass over `batch` samples, instead of budget").unit("s").positive();
   d("multiplications", &CompressKeys::multiplications,
     "multiplications of a forward pass, as a fraction of the full network's, instead of budget: the ranks are then the "
-    "same on every machine, but thin layers may be slower than their count says")
+    "same on every machine, but thin layers may be slower than their count suggests")
       .positive();
   d("samples", &CompressKeys::samples, "number of samples of each data set on which losses are compared")
       .at_least(1)

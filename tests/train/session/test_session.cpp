@@ -149,9 +149,8 @@ TEST_CASE("what a session refuses") {
   std::vector<double> two(8);
   arrays = points.arrays();
   arrays[1].values = io::tensor_of(two.data(), {4, 2});
-  CHECK(
-      message([&] { session.evaluate(arrays); }) ==
-      "sample 0: field 'y' has 2 numbers, but the model was made for 1; give it samples like those it was trained on");
+  CHECK(message([&] { session.evaluate(arrays); }) ==
+        "sample 0: field 'y' has 2 values, but the model was made for 1; give it samples like those it was trained on");
   const SharedScratch scratch{world};
   const auto file = scratch.file("model.h5");
   session.write_model(file);

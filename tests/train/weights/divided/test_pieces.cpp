@@ -30,7 +30,7 @@ std::string scratch(const Comm& comm) {
   return path;
 }
 
-/// Writes a manifest and its shares.
+/// Writes a manifest and its shards.
 void write(const std::string& path, InPieces& pieces, bool best, bool behind, const Comm& comm) {
   const auto arrays = pieces.arrays(best);
   io::ShareWriter shares(path, arrays, pieces.written(),
@@ -212,7 +212,7 @@ TEST_CASE("shares that are missing, damaged, or of another checkpoint are named"
   }
   const auto manifest = folder + "/restart.2.h5";
   const auto named =
-      "share " + std::to_string(comm.size()) + " of " + std::to_string(comm.size()) + " ('" + last[1].string() + "')";
+      "shard " + std::to_string(comm.size()) + " of " + std::to_string(comm.size()) + " ('" + last[1].string() + "')";
   const auto change = [&](auto&& action) {
     comm.barrier();
     if (comm.root()) action();
@@ -240,7 +240,7 @@ TEST_CASE("shares that are missing, damaged, or of another checkpoint are named"
                           "another checkpoint");
     CHECK_THROWS_WITH(shares.read("/weights", {0, 1}, DType::f64, to),
                       "'" + manifest +
-                          "' has no array /weights of this type in its shares; resume with the model and optimizer "
+                          "' has no array /weights of this type in its shards; resume with the model and optimizer "
                           "that wrote it");
     CHECK_THROWS_WITH(shares.read("/weights", {shares.elements(), 1}, DType::f32, to),
                       "'" + manifest + "' has no share with number " + std::to_string(shares.elements()) +
@@ -270,7 +270,7 @@ TEST_CASE("shares that are missing, damaged, or of another checkpoint are named"
   });
   CHECK_THROWS_WITH(io::share_damage(manifest, comm),
                     "'" + manifest +
-                        "' lists its shares in a way that does not fit together; the file is damaged or was changed, "
+                        "' lists its shards in a way that does not fit together; the file is damaged or was changed, "
                         "resume from another one");
 }
 
