@@ -247,8 +247,7 @@ ShareReader::ShareReader(const File& file) : manifest_(file.file()), open_(std::
       if (types[k] == name) arrays_.push_back({names[k], type});
   if (!fits || arrays_.size() != names.size())
     throw InputError(fmt::format(
-        "the shards listed in '{}' are inconsistent; the file is damaged or was changed, resume from another one",
-        manifest_));
+        "'{}' lists inconsistent shards; the file is damaged or was changed, resume from another one", manifest_));
   make_pieces(lengths, extents);
 }
 
@@ -296,9 +295,9 @@ void ShareReader::read(const std::string& name, Extent extent, DType dtype, std:
   if (piece != pieces_.begin()) --piece;
   while (extent.count > 0) {
     if (piece == pieces_.end() || extent.first < piece->first || extent.first >= piece->first + piece->count)
-      throw InputError(
-          fmt::format("'{}' has no shard {} of {}; the file is damaged or was changed, resume from another one",
-                      manifest_, extent.first, name));
+      throw InputError(fmt::format(
+          "'{}' has no shard with element {} of {}; the file is damaged or was changed, resume from another one",
+          manifest_, extent.first, name));
     const std::int64_t count = std::min(extent.count, piece->first + piece->count - extent.first);
     read_from(*piece, k, {extent.first, count}, to);
     to += count * size_of(dtype);

@@ -136,7 +136,7 @@ class Direct(unittest.TestCase):
             file["cambium"].attrs["deck"] = ""  # as of a version that stored none
         code, _, error = program.run("restart", folder, T + "direct=null")
         self.assertEqual(code, 2)
-        self.assertIn("restart.10.h5' was written with direct, but the deck has otherwise; resume with the same, or begin a new run with "
+        self.assertIn("restart.10.h5' was written with quantized_training, unlike in the deck; resume with the same, or begin a new run with "
                       "start_from", error)
 
 

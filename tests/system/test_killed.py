@@ -159,7 +159,7 @@ class Abort(Case):
             finally:
                 os.kill(running.pid, signal.SIGCONT)  # only now what was said goes on its way
                 started = time.time()
-                while "without a word" not in open(said.name, encoding="utf-8").read() and time.time() - started < 10:
+                while "without a message" not in open(said.name, encoding="utf-8").read() and time.time() - started < 10:
                     time.sleep(0.05)
                 program.kill_ranks(running, path)
                 running.wait()

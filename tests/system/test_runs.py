@@ -53,7 +53,7 @@ class Used(Case):
         self.assertIn("changed: stages[0].simulate.steps was 40, is 60", out)
         self.assertIn("resumed at step 40", out)
         os.makedirs(self.path("run_2"))
-        self.assertIn(" run.directory=run_3   leaves it alone", self.does("run", "deck.yaml", code=2))
+        self.assertIn(" run.directory=run_3   leaves it unchanged", self.does("run", "deck.yaml", code=2))
 
     def test_a_run_that_never_began_is_in_nobodys_way(self):
         deck(self.folder)
@@ -76,7 +76,7 @@ class Used(Case):
             os.remove(self.path("run", name))
         error = self.does("run", "deck.yaml", code=2)
         self.assertIn("'run' holds a run already (simulate/restart.100.h5)", error)
-        self.assertNotIn("goes on with it", error)
+        self.assertNotIn("continues it", error)
         self.assertIn("'run' holds no run: there is no deck.resolved.yaml", self.does("restart", "run", code=2))
 
     def test_a_checkpoint_of_another_run_is_refused(self):

@@ -81,7 +81,7 @@ Doubles counted(int n) {
 }
 
 const std::string fix =
-    "without a word. Copy the parts to where the joined file names them (relative names count from its folder), name "
+    "silently. Copy the parts to where the joined file names them (relative names count from its folder), name "
     "their folder in HDF5_VDS_PREFIX, or make one complete file where they are: h5repack -l CONTI";
 
 }  // namespace

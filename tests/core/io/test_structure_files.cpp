@@ -197,21 +197,20 @@ TEST_CASE("velocities are in the unit of their column, and refused where its nam
   REQUIRE(gpumd.remarks.size() == 1);
   CHECK(gpumd.remarks[0].ends_with(": the column vel was read in Å/fs"));
   const std::string how =
-      "; say it in the deck, structure: {velocity_unit: angstrom/fs} or {velocity_unit: angstrom/ps}, "
+      "; give it in the deck, structure: {velocity_unit: angstrom/fs} or {velocity_unit: angstrom/ps}, "
       "or call it velo, in Å/ps";
   for (const std::string name : {"velocity", "velocities", "Velocity", "vels"}) {
     CHECK(xyz_message(start + columns + name + ":R:3\nAr 1 2 3 1 0 2\n") ==
-          "FILE:2: the column " + name +
-              " does not say in which unit it is: programs write it in Å/ps, Å/fs and ASE's unit" + how);
+          "FILE:2: the column " + name + " does not specify its unit: programs write it in Å/ps, Å/fs and ASE's unit" +
+              how);
     const File file(start + columns + name + ":R:3\nAr 1 2 3 1 0 2\n");
     CHECK(io::read_extxyz(file.path, -1, self, "nm/ps").v[0][2] == Approx(20.0));
     CHECK_FALSE(io::read_extxyz(file.path, -1, self, "", false).has_velocities());
   }
-  CHECK(
-      xyz_message(start + "Timestep=5 " + columns + "vel:R:3\nAr 1 2 3 1 0 2\n") ==
-      "FILE:2: the column vel does not say in which unit it is: LAMMPS' dump extxyz writes vel in the unit of its own "
-      "style" +
-          how);
+  CHECK(xyz_message(start + "Timestep=5 " + columns + "vel:R:3\nAr 1 2 3 1 0 2\n") ==
+        "FILE:2: the column vel does not specify its unit: LAMMPS' dump extxyz writes vel in the unit of its own "
+        "style" +
+            how);
   const File momenta(start + columns + "momenta:R:3\nAr 1 2 3 39.95 0 0\n");
   CHECK(io::read_extxyz(momenta.path, -1, self, "angstrom/fs").v[0][0] == Approx(98.226949).epsilon(1e-7));
   // QUIP's masses are eV fs^2/Å^2, 103.64 times g/mol, and its velocities Å/fs.

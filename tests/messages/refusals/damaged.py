@@ -256,7 +256,7 @@ resumes(("'/writers/1' in '", MD_FILE, "' does not hold together: 1 species, 0 s
 resumes(("'/writers/0' in '", MD_FILE, "' does not hold together: 1 species, 1 averages and 0 counts of pairs in 400 bins; the file is damaged or was changed, "
          "resume from another one"), "md", MD_FILE, through_hdf5(lambda file: replaced(file, "writers/0/pairs", [])))
 resumes((MD_FILE + "': an atom has the number -1, expected 1 to 256", RESUME), "md", MD_FILE, through_hdf5(lambda file: file["fields/tag"].__setitem__(0, -1)))
-resumes((MD_FILE + "' says step -1, time ", " and 1 ranks; the file is damaged or was changed" + BESIDE), "md", MD_FILE,
+resumes((MD_FILE + "' has step -1, time ", " and 1 ranks; the file is damaged or was changed" + BESIDE), "md", MD_FILE,
         through_hdf5(lambda file: file["checkpoint"].attrs.modify("step", -1)))
 resumes((MD_FILE + "' holds a cell of 3 and 3 values, 1 species and 1 masses; the file is damaged or was changed" + BESIDE,), "md", MD_FILE,
         through_hdf5(lambda file: replaced(file, "box/vectors", [1.0, 2.0, 3.0])))
@@ -272,9 +272,9 @@ resumes(("the correlation was sampled with 1 species and 128 atoms, but there ar
 resumes(("field 'velocity' of the checkpoint '", MD_FILE + "' has rows of another shape or type than this deck needs; resume with the deck that wrote it or start "
          "afresh"), "md", MD_FILE, through_hdf5(lambda file: replaced(file, "fields/velocity", file["fields/velocity"][:128])))
 for number, (name, values, message) in enumerate([
-        ("fields/velocity", [1.0], "fields/velocity holds 1 numbers, expected 768; the file is damaged or was changed, give another one"),
+        ("fields/velocity", [1.0], "fields/velocity holds 1 values, expected 768; the file is damaged or was changed, give another one"),
         ("fields/tag", numpy.zeros(0, "i8"), "it holds no atoms"), ("fields/tag", 256 * [7], "atom id 7 is given twice"),
-        ("species/symbol", ["Cu", "Ni"], "species/mass holds 1 numbers, expected 2; the file is damaged or was changed, give another one")]):
+        ("species/symbol", ["Cu", "Ni"], "species/mass holds 1 values, expected 2; the file is damaged or was changed, give another one")]):
     path = f"start{number}.h5"
     shutil.copy(table.path("md/" + MD_FILE), table.path(path))
     through_hdf5(lambda file: replaced(file, name, values))(table.path(path))
@@ -304,9 +304,9 @@ resumes((TRAIN_FILE + "' is damaged or was changed: what it holds does not fit t
 STATE = '{"input_mean": [0.0], "input_scale": [], "target_mean": [0.0], "target_scale": [1.0], "classes": 0, "target_unit": ""}'
 resumes("the state of this mlp holds 1 means and 0 scales of inputs, 1 and 1 of targets, 0 classes, which do not fit together; its file is damaged or was "
         "changed", "train", TRAIN_FILE, through_hdf5(lambda file: replaced(file, "train/network_state", STATE)))
-resumes((TRAIN_FILE + "' holds 14 numbers in /weights, but the deck's model has 27 parameters; resume with the model that wrote it",), "train", TRAIN_FILE,
+resumes((TRAIN_FILE + "' holds 14 values in /weights, but the deck's model has 27 parameters; resume with the model that wrote it",), "train", TRAIN_FILE,
         through_hdf5(lambda file: replaced(file, "weights", file["weights"][:14])))
-resumes((TRAIN_FILE + "' says step -5" + RESUME,), "train", TRAIN_FILE,
+resumes((TRAIN_FILE + "' has step -5" + RESUME,), "train", TRAIN_FILE,
         through_hdf5(lambda file: file["train"].attrs.modify("step", -5)))
 resumes(("train/training.csv:3: this is not a row of 5 values: the file is damaged; put back a copy of it, or move it away and a new table begins",), "train",
         "train/training.csv", lambda path: open(path, "r+b").write(open(path, "rb").read().replace(b"\n2,", b"\n2;")))

@@ -220,7 +220,7 @@ TEST_CASE("attributes that say nothing, or two things", "[messages]") {
   s.write(whole(), [](File&, Dataset& q) { q.set_attribute("missing_value", "none"); });
   CHECK(s.says() == "the attribute missing_value of 'q' of 'a.h5' is 'none', expected numbers; correct it (ncatted)");
   s.write(whole(), [](File&, Dataset& q) { q.set_attribute("scale_factor", std::vector<double>{1, 2}); });
-  CHECK(s.says() == "the attribute scale_factor of 'q' of 'a.h5' has 2 numbers, expected one number");
+  CHECK(s.says() == "the attribute scale_factor of 'q' of 'a.h5' has 2 values, expected one number");
   s.write(whole(), [](File&, Dataset& q) { q.set_attribute("valid_range", 3); });
   CHECK(s.says() == "the attribute valid_range of 'q' of 'a.h5' has 1 value(s), expected two");
   s.write(whole(), [](File&, Dataset& q) {
@@ -286,7 +286,7 @@ TEST_CASE("times and coordinates that a field refuses", "[messages]") {
         "interpolate "
         "one to the grid of the other (cdo remapbil, cdo invertlat)");
   CHECK(differ({-30.0001, 30}, {0, 120, 240}, "degrees_north", "degrees_east") == "no error");
-  CHECK(differ({-29, 31}, {0, 120, 240}, "degrees_north", "degrees_east").find("they lie on other grids") !=
+  CHECK(differ({-29, 31}, {0, 120, 240}, "degrees_north", "degrees_east").find("they are on other grids") !=
         std::string::npos);
   CHECK(differ({0, 120}, {-30, 0, 30}, "degrees_east", "degrees_north") ==
         "the mask has 'y' where 'a.h5' has 'lat': their axes are in another order; transpose one of them (ncpdq -a)");

@@ -30,7 +30,7 @@ std::string scratch(const Comm& comm) {
   return path;
 }
 
-/// Writes a manifest and its shards.
+/// Writes a manifest and its shares.
 void write(const std::string& path, InPieces& pieces, bool best, bool behind, const Comm& comm) {
   const auto arrays = pieces.arrays(best);
   io::ShareWriter shares(path, arrays, pieces.written(),
@@ -243,7 +243,7 @@ TEST_CASE("shares that are missing, damaged, or of another checkpoint are named"
                           "' has no array /weights of this type in its shards; resume with the model and optimizer "
                           "that wrote it");
     CHECK_THROWS_WITH(shares.read("/weights", {shares.elements(), 1}, DType::f32, to),
-                      "'" + manifest + "' has no share with number " + std::to_string(shares.elements()) +
+                      "'" + manifest + "' has no shard with element " + std::to_string(shares.elements()) +
                           " of /weights; the file is damaged or was changed, resume from another one");
   }
   change([&] { fs::remove(last[1]); });
@@ -260,7 +260,7 @@ TEST_CASE("shares that are missing, damaged, or of another checkpoint are named"
   });
   CHECK_THROWS_WITH(io::share_damage(manifest, comm),
                     "'" + manifest +
-                        "' keeps its arrays in shares of format 2, this Cambium reads format 1; resume with the "
+                        "' stores its arrays in shards of format 2, this Cambium reads format 1; resume with the "
                         "version that wrote it");
   change([&] {
     auto file = io::File::append(manifest);
@@ -270,7 +270,7 @@ TEST_CASE("shares that are missing, damaged, or of another checkpoint are named"
   });
   CHECK_THROWS_WITH(io::share_damage(manifest, comm),
                     "'" + manifest +
-                        "' lists its shards in a way that does not fit together; the file is damaged or was changed, "
+                        "' lists inconsistent shards; the file is damaged or was changed, "
                         "resume from another one");
 }
 
