@@ -107,7 +107,7 @@ class Builder : public YAML::EventHandler {
 
   void refuse_choice(const std::string& tag, const YAML::Mark& mark, const std::optional<Mark>& known = {}) const {
     if (tag == choice_tag)
-      throw InputError(fmt::format("{}: !choice precedes a list of alternatives, such as !choice [16, 32]",
+      throw InputError(fmt::format("{}: !choice must precede a list of alternatives, such as !choice [16, 32]",
                                    (known ? *known : place(mark)).text()));
   }
 

@@ -99,8 +99,8 @@ void Loop::say_what_is_not_due() const {
       continue;
     else if (writers_[k]->shows_end())
       context_.log.info(
-          fmt::format("output[{}] ({}) is due every {} steps, and the stage ends at step {}: it shows the "
-                      "first state and the last one",
+          fmt::format("output[{}] ({}) is due every {} steps, and the stage ends at step {}: it shows the initial "
+                      "state and the last one",
                       k, params_.output[k].type, every, last));
     else
       context_.log.warn(

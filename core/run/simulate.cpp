@@ -6,7 +6,7 @@
 namespace cambium {
 
 void Simulate::Thermo::describe(deck::Describe<Thermo>& d) {
-  d("every", &Thermo::every, "steps between two lines of observables").at_least(1).def(100);
+  d("every", &Thermo::every, "number of steps between two lines of observables").at_least(1).def(100);
 }
 
 void Simulate::Checkpoint::describe(deck::Describe<Checkpoint>& d) {
@@ -20,7 +20,7 @@ void Simulate::Checkpoint::describe(deck::Describe<Checkpoint>& d) {
     "asynchronous output: rank 0 buffers the finished file in memory, and a thread writes it to disk during the next "
     "steps; requires transfer: gather")
       .def(false);
-  d("at_end", &Checkpoint::at_end, "one when the stage has come to its end, too, from which more steps can follow")
+  d("at_end", &Checkpoint::at_end, "also write one at the end of the stage, from which more steps can follow")
       .def(true);
   d("compress", &Checkpoint::compress,
     "store real arrays smaller: {type: lossless} resumes bitwise identically; with an error bound a resumed run "

@@ -23,7 +23,7 @@ void Session::Params::describe(deck::Describe<Params>& d) {
   describe_update(d);
   d("steps", &Params::steps, "number of steps of the learning rate schedule").at_least(1).def(1000000);
   d("seed", &Params::seed, "seed of the initial weights").at_least(0).def(1);
-  d("log_every", &Params::log, "steps between two lines with the loss on standard output; 0 for none")
+  d("log_every", &Params::log, "number of steps between two lines with the loss on standard output; 0 for none")
       .formerly("log")
       .at_least(0)
       .def(0);

@@ -194,7 +194,7 @@ stages:
         code, _, error = program.run("run", path, ranks=4)
         self.assertEqual(code, 2, error)
         self.assertIn(" gathers the model on every rank, ", error)
-        self.assertIn(" MB beside its share of ", error)
+        self.assertIn(" MB in addition to its part of ", error)
         self.assertIn(" MB, but parallel.memory_limit is ", error)
         self.assertRegex(error, r"loss_spikes gathers the model on every rank, .*; remove loss_spikes, or raise memory_limit")
 

@@ -262,8 +262,7 @@ void add_pictures(CLI::App& app, Commands& commands, PictureOptions& given, Exit
 }
 
 void add_watch(CLI::App& app, Commands& commands, WatchOptions& given, ExitCode& code) {
-  auto* watch =
-      app.add_subcommand("watch", "curves of a run in the terminal while it continues: loss, validation, thermo");
+  auto* watch = app.add_subcommand("watch", "curves of a run in the terminal while it runs: loss, validation, thermo");
   watch->add_option("run", given.run, "run directory, or the folder of a stage")->required();
   watch->add_option("--stage", given.stage, "folder of the stage; default: the one that wrote last");
   watch->add_option("--show", given.show, "only these columns")->delimiter(',')->allow_extra_args(false);

@@ -42,8 +42,8 @@ static std::string machine_problem(const Machine& m) {
 }
 
 void Machine::describe(deck::Describe<Machine>& d) {
-  d("name", &Machine::name, "of the machine");
-  d("source", &Machine::source, "where the figures come from").def("");
+  d("name", &Machine::name, "name of the machine");
+  d("source", &Machine::source, "source of the figures").def("");
   d("peak", &Machine::peak, "floating-point operations per second of one device, in the precision of training")
       .unit("1/s")
       .positive()
@@ -54,8 +54,11 @@ void Machine::describe(deck::Describe<Machine>& d) {
       .non_negative()
       .def(0.0)
       .example("23.9e12");
-  d("memory", &Machine::memory, "of one device").unit("B").positive().example("64 GB");
-  d("memory_bandwidth", &Machine::memory_bandwidth, "of one device").unit("B/s").positive().example("1600 GB/s");
+  d("memory", &Machine::memory, "memory of one device").unit("B").positive().example("64 GB");
+  d("memory_bandwidth", &Machine::memory_bandwidth, "memory bandwidth of one device")
+      .unit("B/s")
+      .positive()
+      .example("1600 GB/s");
   d("coding", &Machine::coding, "float32 that one device turns into short messages or back; left out of times when 0")
       .unit("B/s")
       .non_negative()

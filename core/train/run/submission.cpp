@@ -6,8 +6,8 @@ void Submission::describe(deck::Describe<Submission>& d) {
   d("benchmark", &Submission::benchmark,
     "name of the task; cosmoflow, deepcam, oc20 and openfold have rules of their own")
       .def("other");
-  d("organisation", &Submission::organisation, "who measured");
-  d("platform", &Submission::platform, "the computer");
+  d("organisation", &Submission::organisation, "organisation that submits");
+  d("platform", &Submission::platform, "name of the system");
   d("division", &Submission::division, "MLPerf division: closed, the benchmark's own network and keys; open, others")
       .options({"open", "closed"})
       .def("open");

@@ -19,15 +19,15 @@ namespace cambium::train {
 
 void Mlp::Params::describe(deck::Describe<Params>& d) {
   d("layers", &Params::layers, "widths of the hidden layers").example("[64, 64]");
-  d("activation", &Params::activation, "after each hidden layer")
+  d("activation", &Params::activation, "activation function after each hidden layer")
       .options({{"tanh", Activation::tanh},
                 {"relu", Activation::relu},
                 {"sigmoid", Activation::sigmoid},
                 {"gelu", Activation::gelu},
                 {"silu", Activation::silu}})
       .def(Activation::tanh);
-  d("input", &Params::input, "field that is read").def("input");
-  d("target", &Params::target, "field that is predicted").def("target");
+  d("input", &Params::input, "name of the input field").def("input");
+  d("target", &Params::target, "name of the predicted field").def("target");
   d("objective", &Params::goal, "learning objective: regression (real values) or classification (class index)")
       .formerly("goal")
       .options({{"regression", Goal::regression}, {"classification", Goal::classification}})
