@@ -134,7 +134,7 @@ class Divided(unittest.TestCase):
         folder, _ = self.divided("buffered", 1, "{preset: zero2}", steps=2)
         code, _, error = program.run("run", os.path.join(folder, "net.yaml"), "stages[0].train.loader=buffered", "--overwrite", ranks=2)
         self.assertEqual(code, 2, error)
-        self.assertIn("loader buffered gives each rank one contiguous part of a batch, but with reduce.mode ordered and divided gradients ranks alternate "
+        self.assertIn("loader buffered gives each rank one contiguous part of a batch, but with reduce.mode ordered and sharded gradients ranks alternate "
                       "by micro-batch; use loader: shuffle", error)
 
 

@@ -102,7 +102,7 @@ class DumpFile {
     head_ = std::move(heads[static_cast<std::size_t>(wanted)]);
     if (wanted == cut_short_)
       file_.fail(fmt::format("the file ends inside frame {}, which should hold {} atoms: it was cut short{}", wanted,
-                             head_.atoms, wanted > 0 ? fmt::format("; frame {} is whole", wanted - 1) : ""));
+                             head_.atoms, wanted > 0 ? fmt::format("; frame {} is complete", wanted - 1) : ""));
     file_.go_to(head_.mark);
   }
 

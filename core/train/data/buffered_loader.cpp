@@ -65,7 +65,7 @@ void BufferedLoader::open(Dataset& data, const BatchPlan& plan, Context& context
   plan_ = plan;
   if (plan.turns > 1)
     throw InputError(
-        "loader buffered gives each rank one contiguous part of a batch, but with reduce.mode ordered and divided "
+        "loader buffered gives each rank one contiguous part of a batch, but with reduce.mode ordered and sharded "
         "gradients ranks alternate by micro-batch; use loader: shuffle");
   // The same on every rank, as the plan must be.
   const double bytes = context.comm.max(static_cast<double>(sample_bytes(data)));
