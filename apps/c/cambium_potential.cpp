@@ -255,7 +255,7 @@ extern "C" {
 
 int cambium_potential_open(const char* what, cambium_potential** potential) {
   return c::guarded([&] {
-    if (!potential) throw InputError("the place for the potential is a null pointer; give the address of one");
+    if (!potential) throw InputError("the pointer to the potential is null; give the address of one");
     *potential = nullptr;
     c::start();
     *potential = new cambium_potential(what ? what : "");
@@ -283,9 +283,7 @@ int cambium_potential_evaluate(cambium_potential* potential, const cambium_struc
   return c::guarded([&] {
     if (count < 0 || (count > 0 && (!structures || !results)))
       throw InputError(
-          fmt::format("{} structures, or their places are null pointers; give arrays of `count` structures "
-                      "and results",
-                      count));
+          fmt::format("{} structures, or null pointers to them; give arrays of `count` structures and results", count));
     for (int64_t k = 0; k < count; ++k) opened(potential).evaluate(structures[k], results[k]);
   });
 }

@@ -65,9 +65,8 @@ void PairCambium::refuse(const std::string& text) { error->all(FLERR, text); }
 
 void PairCambium::settings(int count, char** words) {
   if (std::strcmp(update->unit_style, "metal") != 0)
-    refuse(
-        std::string("pair_style cambium works in Å, eV and ps: begin the input with `units metal` (it says `units ") +
-        update->unit_style + "`)");
+    refuse(std::string("pair_style cambium works in Å, eV and ps: begin the input with `units metal` (it has `units ") +
+           update->unit_style + "`)");
   const std::vector<std::string> given(words, words + count);
   const bool typed = !given.empty() && given[0] != "deviation";
   if (typed) type_ = given[0];
@@ -81,7 +80,7 @@ void PairCambium::settings(int count, char** words) {
   deviation_every_ = utils::inumeric(FLERR, given[rest + 2].c_str(), false, lmp);
   if (deviation_every_ < 1)
     refuse("pair_style cambium: deviation " + deviation_file_ + " " + given[rest + 2] +
-           " is written every so many steps; give a number above zero");
+           " is written every EVERY steps; give a number above zero");
 }
 
 /// "{...}" is taken as it is; otherwise the words are model files of a deep_potential, several being a committee, and

@@ -17,7 +17,7 @@ import re
 import sys
 from pathlib import Path
 
-RATIO, SHARE, GROWTH, FIGURES = ("Against a peer, another precision or more ranks (ratio)", "Share of a limit",
+RATIO, SHARE, GROWTH, FIGURES = ("Against a reference implementation, another precision or more ranks (ratio)", "Share of a limit",
                                  "Growth with size", "Figures")
 SIZES = ("molecules", "atoms", "cells", "points", "samples", "size", "batch", "n")
 SIZED = re.compile(r"^(?P<base>.+?)_b?(?P<size>\d{2,}|[1-9])$")
@@ -148,7 +148,7 @@ def page(results):
     results = dict(results)
     measured = results.pop("measured", None)
     parts = ["# Benchmarks"] + ([where(measured)] if measured else [])
-    parts += ["Peers are timed in the same call, on the same core; what a key means stands in its plugin's README. A power of the "
+    parts += ["Reference implementations are timed in the same call, on the same core; the plugin's README explains the keys. A power of the "
               "size is taken between the smallest and the largest.", overview(results)]
     return "\n\n".join(parts + [section(name, result) for name, result in results.items()]) + "\n"
 

@@ -305,10 +305,10 @@ def cf_view(path, names):
         if names or variable.shape[0] == 0 or rank == 0 or changes(variable):
             ranked.setdefault(rank, []).append((variable, along, time))
     if not ranked:
-        raise NothingToDraw("holds nothing that changes from place to place")
+        raise NothingToDraw("holds nothing that varies in space")
     rank = max(ranked)
     if any(0 in variable.shape for variable, _, _ in ranked[rank]):
-        raise NothingToDraw("holds no moment yet")
+        raise NothingToDraw("holds no snapshot yet")
     if rank == 0:
         same = ranked[0][0][0].dims[-1]
         return curves_view(file, [v for v, _, _ in ranked[0] if v.dims[-1] == same or (v.dims[0] == same)])

@@ -44,7 +44,7 @@ def writing(output):
         with contextlib.suppress(OSError):
             if Path(output).is_file():
                 Path(output).unlink()
-        raise Refused(f"cannot write '{output}': {error.strerror or error}; make room or name another place by -o") from None
+        raise Refused(f"cannot write '{output}': {error.strerror or error}; make room or name another location by -o") from None
 
 
 def files_of(folder):
@@ -73,7 +73,7 @@ def frame_of(view, wanted, path):
     if wanted is None:
         return None
     if not -view.count <= wanted < view.count:
-        raise Refused(f"'{path}' has {view.count} moments, 0 to {view.count - 1}; there is no moment {wanted}")
+        raise Refused(f"'{path}' has {view.count} snapshots, 0 to {view.count - 1}; there is no snapshot {wanted}")
     return range(view.count)[wanted]
 
 
@@ -137,7 +137,7 @@ def whole_run(wanted):
             draw_movie(view, file, place / (file.name + suffix), wanted)
         drawn += 1
     if not drawn:
-        what = "with several moments" if wanted.verb == "movie" else "that can be drawn"
+        what = "with several snapshots" if wanted.verb == "movie" else "that can be drawn"
         raise Refused(f"'{folder}' holds no file {what}" + (f" and has {', '.join(wanted.show)}" if wanted.show else ""))
 
 

@@ -77,7 +77,7 @@ def draw(run, path):
         try:
             save(figure, path)
         except OSError as error:
-            sys.exit(f"plot_run: cannot write '{path}': {error.strerror or error}; make room or name another place by -o")
+            sys.exit(f"plot_run: cannot write '{path}': {error.strerror or error}; make room or name another location by -o")
         plt.close(figure)
 
 

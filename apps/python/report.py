@@ -85,7 +85,7 @@ def summary_of(folder):
     out = [line for path, results in members if results is not None for line in (path.name, *results.summary, "")]
     results = cambium_io.results_in(folder)
     if results is None:
-        return [*out, "no results.json: this stage has not ended, or an earlier version of Cambium ran it; what it printed stands in log.txt"]
+        return [*out, "no results.json: this stage has not ended, or an earlier version of Cambium ran it; its output is in log.txt"]
     return out + results.summary
 
 
@@ -207,7 +207,7 @@ def write_page(output, text):
         if partial != output:
             with contextlib.suppress(OSError):
                 partial.unlink(missing_ok=True)
-        sys.exit(f"report: cannot write '{output}': {error.strerror or error}; make room or name another place by -o")
+        sys.exit(f"report: cannot write '{output}': {error.strerror or error}; make room or name another location by -o")
     say(f"wrote {output}")
 
 

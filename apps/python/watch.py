@@ -264,8 +264,8 @@ def main():
     parser.add_argument("run", help="run directory, or the folder of a stage")
     parser.add_argument("--stage", default="", help="folder of the stage; default: the one that wrote last")
     parser.add_argument("--show", default="", help="only these columns, separated by commas")
-    parser.add_argument("--interval", type=float, default=2.0, help="seconds between looks")
-    parser.add_argument("--once", action="store_true", help="look once")
+    parser.add_argument("--interval", type=float, default=2.0, help="seconds between updates")
+    parser.add_argument("--once", action="store_true", help="draw once and end")
     parser.add_argument("--page", default="", help="also write a page that reloads itself")
     options = parser.parse_args()
     options.show = [name for name in options.show.split(",") if name]

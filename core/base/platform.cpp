@@ -29,7 +29,7 @@ static std::string cpu_field(const std::string& name) {
 
 std::string processor_name() {
   const auto name = cpu_field("model name");
-  if (name.empty()) return "unknown processor";
+  if (name.empty()) return "unknown CPU";
   const auto family = cpu_field("cpu family"), model = cpu_field("model");
   return family.empty() ? name : name + " (family " + family + ", model " + model + ")";
 }
@@ -100,11 +100,9 @@ BlasInfo blas_info() {
   if (const std::string wanted = preferred_openblas_core(info.core); !wanted.empty())
     info.warning =
         has_kernels_of_many(text)
-            ? fmt::format("OpenBLAS uses its {} kernels; export OPENBLAS_CORETYPE={} for this processor", info.core,
-                          wanted)
-            : fmt::format(
-                  "OpenBLAS was built for {} alone; one built with DYNAMIC_ARCH=1 has kernels for this processor",
-                  info.core);
+            ? fmt::format("OpenBLAS uses its {} kernels; export OPENBLAS_CORETYPE={} for this CPU", info.core, wanted)
+            : fmt::format("OpenBLAS was built for {} alone; one built with DYNAMIC_ARCH=1 has kernels for this CPU",
+                          info.core);
   return info;
 }
 
@@ -178,8 +176,8 @@ void take_blas_memory() {
   const int threads = std::max(blas.threads, 1);
   if (!can_map(buffer, threads))
     throw InputError(fmt::format(
-        "the BLAS ({}) cannot have its memory: {} MB of addresses for each of {} thread(s), and the limit "
-        "of this shell or job leaves less; raise it (ulimit -v), or take fewer threads (OPENBLAS_NUM_THREADS)",
+        "the BLAS ({}) cannot have its memory: {} MB of addresses for each of {} thread(s), and the limit of this "
+        "shell or job allows less; raise it (ulimit -v), or take fewer threads (OPENBLAS_NUM_THREADS)",
         blas.library, buffer >> 20, threads));
   constexpr int n = 192;  // so large that no kernel does without the buffer, and every thread takes part
   const std::vector<double> a(n * n, 0.0);

@@ -130,7 +130,7 @@ bool has_zfp() { return false; }
 namespace {
 [[noreturn]] void refuse() {
   throw InputError(
-      "this build has no ZFP; install it (Debian: libzfp-dev), configure and build again, or leave the codec away");
+      "this build has no ZFP; install it (Debian: libzfp-dev), configure and build again, or remove the codec");
 }
 }  // namespace
 

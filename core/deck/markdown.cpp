@@ -57,7 +57,7 @@ void rows(const Schema& schema, const std::string& prefix, std::string& out) {
     std::string meaning = cell(key.doc);
     if (!key.example.empty()) meaning += fmt::format(", e.g. {}", code(key.example));
     meaning += formerly(key.formerly);
-    if (key.form == ChoiceForm::inlined) meaning += "; its keys stand beside this one";
+    if (key.form == ChoiceForm::inlined) meaning += "; its keys are given next to this one";
     if (key.form == ChoiceForm::keyed) meaning += "; each a map with one key, the type's name";
     out += fmt::format("| {} | {} | {} | {} | {} | {} |\n", code(prefix + key.name), type_text(key), cell(key.unit),
                        default_text(key), allowed_text(key), meaning);

@@ -48,7 +48,7 @@ class Builder : public YAML::EventHandler {
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const auto known = anchors_.find(anchor);
     if (known == anchors_.end())
-      throw InputError(fmt::format("{}: this alias stands inside of what it names", place(mark).text()));
+      throw InputError(fmt::format("{}: this alias is inside the value that it refers to", place(mark).text()));
     take(known->second.node, known->second.size, 0);
   }
   void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
@@ -107,7 +107,7 @@ class Builder : public YAML::EventHandler {
 
   void refuse_choice(const std::string& tag, const YAML::Mark& mark, const std::optional<Mark>& known = {}) const {
     if (tag == choice_tag)
-      throw InputError(fmt::format("{}: !choice stands before a list of alternatives, such as !choice [16, 32]",
+      throw InputError(fmt::format("{}: !choice must precede a list of alternatives, such as !choice [16, 32]",
                                    (known ? *known : place(mark)).text()));
   }
 

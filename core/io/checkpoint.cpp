@@ -272,8 +272,8 @@ Checkpoint::Checkpoint(const std::string& path, const Comm& comm) : comm_(comm),
     ranks_ = head.attribute<std::int64_t>("ranks");
     same_ranks_ = ranks_ == comm.size();
     if (step_ < 0 || !std::isfinite(time_) || ranks_ < 1)
-      throw InputError(fmt::format("'{}' says step {}, time {} and {} ranks; the file is damaged or was changed{}",
-                                   path, step_, time_, ranks_, alternatives(path)));
+      throw InputError(fmt::format("'{}' has step {}, time {} and {} ranks; the file is damaged or was changed{}", path,
+                                   step_, time_, ranks_, alternatives(path)));
   });
 }
 
@@ -352,7 +352,7 @@ void Checkpoint::restore(State& state, const std::function<void(std::int64_t)>& 
   }
   if (vectors.size() != 9 || origin.size() != 3 || symbols.size() != masses.size())
     throw InputError(fmt::format(
-        "'{}' holds a cell of {} and {} numbers, {} species and {} masses; the file is damaged or was changed{}",
+        "'{}' holds a cell of {} and {} values, {} species and {} masses; the file is damaged or was changed{}",
         file_->file(), vectors.size(), origin.size(), symbols.size(), masses.size(), alternatives(file_->file())));
   for (int r = 0; r < 3; ++r)
     for (int k = 0; k < 3; ++k) particles.box.h[r][k] = vectors[3 * r + k];

@@ -14,10 +14,10 @@ struct CheckpointKeys {
   /// Declares these keys for a P that is or derives from CheckpointKeys.
   template <class P>
   static void describe_in(deck::Describe<P>& d) {
-    d("every", &P::every, "steps between two checkpoints; 0 writes one only when the run is stopped")
+    d("every", &P::every, "number of steps between two checkpoints; 0 writes one only when the run is stopped")
         .at_least(0)
         .def(0);
-    d("keep", &P::keep, "checkpoints that stay on disk").at_least(1).def(2);
+    d("keep", &P::keep, "number of checkpoints that stay on disk").at_least(1).def(2);
   }
 };
 

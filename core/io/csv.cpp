@@ -82,7 +82,7 @@ Kept kept_rows(const std::string& path, const std::string& header, std::size_t c
     auto row = row_of(line, columns);
     if (!row)
       throw InputError(
-          fmt::format("{}:{}: this is no row of {} numbers: the file is damaged; put back a copy of it, or move it "
+          fmt::format("{}:{}: this is not a row of {} values: the file is damaged; put back a copy of it, or move it "
                       "away and a new table begins",
                       path, number, columns));
     if (row->front() > static_cast<double>(last_step)) break;
@@ -119,10 +119,10 @@ CsvFile::CsvFile(std::string path, const std::vector<Column>& columns, std::opti
   kept_ = std::move(kept.rows);
   mark_ = {std::ssize(kept_), checksum(text)};
   if (mark && there && (mark->rows != mark_.rows || mark->checksum != mark_.checksum))
-    throw InputError(fmt::format(
-        "'{}' holds {} rows up to step {}, but {} when the checkpoint was written{}: it was cut or changed; put back a "
-        "copy of it, or move it away and a new table begins",
-        path_, mark_.rows, *resumed_at, mark->rows, mark->rows == mark_.rows ? ", with other numbers" : ""));
+    throw InputError(
+        fmt::format("'{}' holds {} rows up to step {}, but {} when the checkpoint was written{}: it was truncated or "
+                    "changed; put back a copy of it, or move it away and a new table begins",
+                    path_, mark_.rows, *resumed_at, mark->rows, mark->rows == mark_.rows ? ", with other values" : ""));
   write_file_atomically(path_, text);
   file_ = std::fopen(path_.c_str(), "a");
   if (!file_) refuse_write(path_, std::strerror(errno));

@@ -91,7 +91,7 @@ void read_values(std::istream& in, NpyArray& array, bool swapped, const std::str
   for (auto extent : array.shape) counted = counted && !__builtin_mul_overflow(n, extent, &n);
   counted = counted && !__builtin_mul_overflow(n, static_cast<std::int64_t>(sizeof(T)), &bytes);
   if (!counted || bytes > bytes_left(in))
-    complain(path, fmt::format("the file ends early: its header promises {} numbers",
+    complain(path, fmt::format("the file ends early: its header specifies {} values",
                                counted ? std::to_string(n) : fmt::format("{}", fmt::join(array.shape, " x "))));
   std::vector<T> raw(n);
   auto* first = reinterpret_cast<char*>(raw.data());
@@ -128,7 +128,7 @@ void read_typed(std::istream& in, NpyArray& array, const std::string& type, cons
     complain(path, fmt::format("the type {} is {}, expected numbers; number them: "
                                "numpy.unique(array, return_inverse=True)[1]",
                                type, kind.starts_with("O") ? "Python objects" : "text"));
-  complain(path, fmt::format("numbers of type {}{} are not read; expected floating-point numbers of 4 or 8 bytes, or "
+  complain(path, fmt::format("values of type {}{} are not read; expected floating-point numbers of 4 or 8 bytes, or "
                              "integers: save it with numpy.save('{}', array.astype('f8'))",
                              type, what, std::filesystem::path(path).filename().string()));
 }

@@ -47,7 +47,7 @@ void write_group(File& file, const ParityQuantity& q) {
   for (std::size_t k = 0; k < q.places.size(); ++k) {
     std::vector<std::int64_t> place;
     for (std::size_t row = 0; row < q.rows(); ++row) place.push_back(q.place[row * q.places.size() + k]);
-    labelled(group.write(q.places[k], place), "", "number of the " + q.places[k]);
+    labelled(group.write(q.places[k], place), "", "index of the " + q.places[k]);
     group.attach_scales(q.places[k], {"row"});
     beside += (k ? " " : "") + q.places[k];
   }

@@ -174,9 +174,9 @@ RunLock::Verdict RunLock::judge(const LockHolder& other, std::string& why) const
   if (other.machine == own_.machine && other.host == own_.host && other.process.pid > 0) {
     if (!is_alive(other.process)) return Verdict::gone;
     if (other.launcher.pid == 0 || is_alive(other.launcher)) return Verdict::alive;
-    why =
-        fmt::format("process {} writes to '{}', but what started it is gone: this run takes over and waits for its end",
-                    other.process.pid, directory_);
+    why = fmt::format(
+        "process {} writes to '{}', but its parent process is gone: this run takes over and waits for its end",
+        other.process.pid, directory_);
     return Verdict::orphan;
   }
   if (!is_silent(other)) return Verdict::alive;
@@ -215,8 +215,8 @@ void RunLock::wait_for_end(const LockHolder& other, const std::function<void(con
   while (is_alive(other.process)) {
     if (std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() > limits_.wait)
       throw InputError(
-          fmt::format("process {} has written to '{}', what started it is gone, and it does not end: end it with `kill "
-                      "-9 {}`, then go on",
+          fmt::format("process {} has written to '{}', its parent process is gone, and it does not end: end it with "
+                      "`kill -9 {}`, then continue",
                       other.process.pid, directory_, other.process.pid));
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }

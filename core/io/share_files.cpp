@@ -42,7 +42,7 @@ constexpr std::pair<DType, const char*> type_names[] = {
 const char* type_name(DType dtype) {
   for (const auto& [type, name] : type_names)
     if (type == dtype) return name;
-  throw InternalError("share files hold no numbers of this type");
+  throw InternalError("per-rank files hold no values of this type");
 }
 
 std::string share_path(const std::string& manifest, const std::string& token, int rank) {
@@ -140,7 +140,7 @@ void ShareWriter::put(std::span<const std::byte> numbers) {
 }
 
 void ShareWriter::require_all_put() const {
-  if (put_ != bytes_) throw InternalError("a share got another number of bytes than its extents have");
+  if (put_ != bytes_) throw InternalError("a shard received another number of bytes than its extents have");
 }
 
 void ShareWriter::start() {
@@ -174,7 +174,7 @@ void ShareWriter::finish() {
     else if (thread_.valid())
       thread_.get();
     else
-      throw InternalError("the data of a share are in memory, and no thread writes them");
+      throw InternalError("the data of a shard are in memory, and no thread writes them");
   });
   gather_index();
 }
@@ -227,7 +227,7 @@ ShareReader::ShareReader(const File& file) : manifest_(file.file()), open_(std::
   const Group list = file.group("/shares");
   if (const int found = list.attribute<int>("format"); found != share_format)
     throw InputError(
-        fmt::format("'{}' keeps its arrays in shares of format {}, this Cambium reads format {}; resume with the "
+        fmt::format("'{}' stores its arrays in shards of format {}, this Cambium reads format {}; resume with the "
                     "version that wrote it",
                     manifest_, found, share_format));
   token_ = list.attribute<std::string>("files");
@@ -246,10 +246,8 @@ ShareReader::ShareReader(const File& file) : manifest_(file.file()), open_(std::
     for (const auto& [type, name] : type_names)
       if (types[k] == name) arrays_.push_back({names[k], type});
   if (!fits || arrays_.size() != names.size())
-    throw InputError(
-        fmt::format("'{}' lists its shares in a way that does not fit together; the file is damaged or "
-                    "was changed, resume from another one",
-                    manifest_));
+    throw InputError(fmt::format(
+        "'{}' lists inconsistent shards; the file is damaged or was changed, resume from another one", manifest_));
   make_pieces(lengths, extents);
 }
 
@@ -277,7 +275,7 @@ bool ShareReader::holds(const std::string& array) const {
 }
 
 std::string ShareReader::damage(int rank) const {
-  const auto named = fmt::format("share {} of {} ('{}')", rank + 1, ranks(), path(rank));
+  const auto named = fmt::format("shard {} of {} ('{}')", rank + 1, ranks(), path(rank));
   const auto at = static_cast<std::size_t>(rank);
   if (!fs::exists(path(rank))) return named + " is missing";
   if (seal_of(path(rank)) != Seal::sound) return named + " is damaged: what it holds is not what was written";
@@ -288,20 +286,18 @@ std::string ShareReader::damage(int rank) const {
 void ShareReader::read(const std::string& name, Extent extent, DType dtype, std::byte* to) {
   const auto array = std::find_if(arrays_.begin(), arrays_.end(), [&](const auto& one) { return one.name == name; });
   if (array == arrays_.end() || array->dtype != dtype)
-    throw InputError(
-        fmt::format("'{}' has no array {} of this type in its shares; resume with the model and optimizer "
-                    "that wrote it",
-                    manifest_, name));
+    throw InputError(fmt::format(
+        "'{}' has no array {} of this type in its shards; resume with the model and optimizer that wrote it", manifest_,
+        name));
   const auto k = static_cast<std::size_t>(array - arrays_.begin());
   auto piece = std::upper_bound(pieces_.begin(), pieces_.end(), extent.first,
                                 [](std::int64_t first, const Piece& one) { return first < one.first; });
   if (piece != pieces_.begin()) --piece;
   while (extent.count > 0) {
     if (piece == pieces_.end() || extent.first < piece->first || extent.first >= piece->first + piece->count)
-      throw InputError(
-          fmt::format("'{}' has no share with number {} of {}; the file is damaged or was changed, resume "
-                      "from another one",
-                      manifest_, extent.first, name));
+      throw InputError(fmt::format(
+          "'{}' has no shard with element {} of {}; the file is damaged or was changed, resume from another one",
+          manifest_, extent.first, name));
     const std::int64_t count = std::min(extent.count, piece->first + piece->count - extent.first);
     read_from(*piece, k, {extent.first, count}, to);
     to += count * size_of(dtype);

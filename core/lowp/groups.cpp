@@ -12,9 +12,9 @@ namespace {
 
 void require_format(GroupFormat format, std::size_t numbers, std::size_t bytes) {
   if ((format.bits != 8 && format.bits != 4) || format.group < 128 || format.group % 128 != 0)
-    throw InternalError("groups have 4 or 8 bits and a multiple of 128 numbers");
+    throw InternalError("groups have 4 or 8 bits and a multiple of 128 values");
   if (static_cast<std::int64_t>(bytes) != format.bytes(static_cast<std::int64_t>(numbers)))
-    throw InternalError("a message of groups has another length than its numbers");
+    throw InternalError("a message of groups has another length than its values");
 }
 
 float largest_magnitude(const float* x, std::int64_t n) {

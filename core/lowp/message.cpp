@@ -20,7 +20,7 @@ Microscaled blocks_of(WireCodec codec) {
 
 void require_length(WireCodec codec, std::int64_t numbers, std::size_t bytes) {
   if (numbers % wire_piece != 0 || message_bytes(codec, numbers) != static_cast<std::int64_t>(bytes))
-    throw InternalError("a message has another length than its numbers");
+    throw InternalError("a message has another length than its values");
 }
 
 /// f(k, value k) of a message with values of fixed size.

@@ -73,7 +73,7 @@ void round_block(const Microscaled& format, T* values, std::int64_t count, std::
 template <class F>
 void each(const Microscaled& format, std::span<const std::byte> in, std::size_t count, F&& f) {
   if (static_cast<std::int64_t>(in.size()) != format.bytes(static_cast<std::int64_t>(count)))
-    throw InternalError("blocks of few bits have another length than their numbers");
+    throw InternalError("low-bit blocks have another length than their values");
   const bool halves = format.element.bits() == 4;
   for (std::size_t k = 0; k < count; ++k) {
     const std::size_t within = k % Microscaled::block;
@@ -89,7 +89,7 @@ void each(const Microscaled& format, std::span<const std::byte> in, std::size_t 
 void encode_blocks(const Microscaled& format, std::span<const float> values, std::span<std::byte> out) {
   const std::int64_t n = std::ssize(values);
   if (static_cast<std::int64_t>(out.size()) != format.bytes(n))
-    throw InternalError("blocks of few bits have another length than their numbers");
+    throw InternalError("low-bit blocks have another length than their values");
   const bool halves = format.element.bits() == 4;
   for (std::int64_t at = 0; at < n; at += Microscaled::block) {
     std::array<float, Microscaled::block> block{};

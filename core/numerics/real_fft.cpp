@@ -240,8 +240,7 @@ CAMBIUM_FN void combine(const P* re, const P* im, int half, const double* table,
 }  // namespace
 
 RealFft::RealFft(int n) : n_(n) {
-  if (n < 2 || n % 2)
-    throw InputError(fmt::format("a row of {} numbers cannot be transformed: take an even number", n));
+  if (n < 2 || n % 2) throw InputError(fmt::format("a row of {} values cannot be transformed: take an even number", n));
   int left = n / 2, stride = 1;
   auto take = [&](int radix) {
     for (; left % radix == 0 && left > 1; left /= radix, stride *= radix)
@@ -252,8 +251,8 @@ RealFft::RealFft(int n) : n_(n) {
   for (int radix = 3; radix <= largest_radix; radix += 2) take(radix);
   if (left > 1)
     throw InputError(fmt::format(
-        "a row of {} numbers cannot be transformed: {} has a prime factor above {}; take a number made of 2, 3 and 5",
-        n, n, largest_radix));
+        "a row of {} values cannot be transformed: {} has a prime factor above {}; take a number made of 2, 3 and 5", n,
+        n, largest_radix));
   vendor_ = make_vendor_fft(n);
   device_passes_ = View<Pass*>("fft passes", passes_.size());
   twiddle_ = View<double*>("fft twiddles", 2 * static_cast<std::size_t>(n));

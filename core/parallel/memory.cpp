@@ -112,9 +112,9 @@ std::string label_in(const std::string& text) {
 std::string refusal_of(const std::string& asked) {
   const double left = free_memory();
   return fmt::format(
-      "there is no memory for what was asked for{}{}; what the deck sizes is too large for this machine, or for the "
+      "there is no memory for what was requested{}{}; what the deck sizes is too large for this machine, or for the "
       "limit of its shell or job (ulimit -v): make it smaller, or use more ranks on more nodes (`cambium check` and "
-      "`cambium plan` say what a deck takes)",
+      "`cambium plan` print what a deck needs)",
       asked, std::isfinite(left) ? fmt::format(", where {} are left", bytes_text(left)) : "");
 }
 

@@ -119,10 +119,10 @@ std::vector<std::string> doubtful_masses(std::span<const Species> species) {
     for (int z = 1; other.empty() && s.symbol != "H" && !element_symbol(z).empty(); ++z)  // H is made heavy on purpose
       consider(element_symbol(z), 0.01 * standard_mass(element_symbol(z)));
     if (!other.empty())
-      out.push_back(fmt::format(
-          "the file gives '{}' the mass {:.6g} g/mol, which is nearer to that of {} ({:.6g}) than to its own "
-          "({:.6g}): check the order of the species, or say masses: {{{}: ...}}",
-          s.symbol, s.mass, other, standard_mass(other), own, s.symbol));
+      out.push_back(
+          fmt::format("the file gives '{}' the mass {:.6g} g/mol, which is nearer to that of {} ({:.6g}) than to its "
+                      "own ({:.6g}): check the order of the species, or set masses: {{{}: ...}}",
+                      s.symbol, s.mass, other, standard_mass(other), own, s.symbol));
   }
   return out;
 }

@@ -14,7 +14,7 @@ std::optional<int> answered(CLI::App& app, std::vector<std::string> arguments, c
   try {
     app.parse(std::move(arguments));
   } catch (const CLI::RequiredError& error) {
-    throw InputError(fmt::format("{}; `{} --help` says what it takes", error.what(), app.get_name()));
+    throw InputError(fmt::format("{}; `{} --help` lists what it takes", error.what(), app.get_name()));
   } catch (const CLI::ParseError& error) {
     if (comm.root()) app.exit(error);
     return static_cast<int>(error.get_exit_code() == 0 ? ExitCode::done : ExitCode::bad_input);

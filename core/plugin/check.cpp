@@ -30,7 +30,7 @@ bool Check::look(const deck::Node& keys, const std::function<void()>& action) {
   } catch (const NumericalError& error) {
     placed(fmt::format("the first step already fails: {}", error.what()));
   } catch (const std::bad_alloc&) {
-    placed("there is not enough memory here to look at it; use a machine with more, or make it smaller");
+    placed("there is not enough memory here to check it; use a machine with more, or make it smaller");
   } catch (const std::exception& error) {
     const std::string memory = memory_refusal(error);
     if (memory.empty()) throw;

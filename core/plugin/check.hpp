@@ -54,7 +54,7 @@ class Check {
 
   // Description of a type.
   void will_write(Promise promise);
-  /// Adds a line to "not looked at", at the end of the report.
+  /// Adds a line to "not checked", at the end of the report.
   void not_looked_at(const std::string& what);
   /// Memory on each rank, at least. Call it before allocating.
   void memory(const std::string& what, double bytes);

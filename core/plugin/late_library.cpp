@@ -75,8 +75,8 @@ void Registry::Late::load() {
                                       type->entry.kind, type->entry.name));
   for (const auto& [kind, name, doc] : library.types)
     if (const auto* entry = registry.find(kind, name); !doc.empty() && entry->doc != doc)
-      throw InternalError(fmt::format("{} says of {} '{}': '{}', and was listed with: '{}'", library.file, kind, name,
-                                      entry->doc, doc));
+      throw InternalError(fmt::format("{} describes {} '{}' as '{}', and was listed with: '{}'", library.file, kind,
+                                      name, entry->doc, doc));
   if (registry.commands_.size() != tools)
     throw InternalError(
         fmt::format("{} adds a tool, which the command line cannot know before the library is loaded; "

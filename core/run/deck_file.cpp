@@ -22,7 +22,7 @@ void DeckFile::Run::describe(deck::Describe<Run>& d) {
       .def(false);
   d.check([](const Run& run) -> std::string {
     if (run.name == "." || run.name == ".." || run.name.find('/') != std::string::npos)
-      return fmt::format("name '{}' is a path: give a word, and the place with 'directory'", run.name);
+      return fmt::format("name '{}' is a path: give a word, and the location with 'directory'", run.name);
     if (std::filesystem::path(run.directory).lexically_normal() == "/")
       return "directory '/' is the root of the file system; give a folder of this run, for example runs/NAME";
     return {};

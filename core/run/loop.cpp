@@ -46,7 +46,7 @@ static void require_own_files(const std::vector<std::unique_ptr<Writer>>& writer
 static std::string missing_end(const Simulate::Params& params, const Context& context) {
   const auto* type = context.registry->find(Physics::kind, params.physics.type);
   const bool by_time = type && type->schema.find("end_time");
-  return fmt::format("key 'steps' is missing: physics '{}' has no end of its own; say when to stop, {}",
+  return fmt::format("key 'steps' is missing: physics '{}' has no end of its own; specify when to stop, {}",
                      params.physics.type, by_time ? "by steps: 1000 or by end_time" : "for example by steps: 1000");
 }
 
@@ -99,8 +99,8 @@ void Loop::say_what_is_not_due() const {
       continue;
     else if (writers_[k]->shows_end())
       context_.log.info(
-          fmt::format("output[{}] ({}) is due every {} steps, and the stage ends at step {}: it shows the "
-                      "first state and the last one",
+          fmt::format("output[{}] ({}) is due every {} steps, and the stage ends at step {}: it shows the initial "
+                      "state and the last one",
                       k, params_.output[k].type, every, last));
     else
       context_.log.warn(

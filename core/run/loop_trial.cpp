@@ -41,18 +41,19 @@ Promise Loop::promise_of(const std::string& file, std::size_t k) const {
 bool Loop::make_first_state(Check& check) {
   const auto& keys = params_.physics.node;
   if (!dynamic_cast<Checked*>(physics_.get())) {
-    check.not_looked_at(fmt::format("the first state: physics '{}' does not say what it takes", params_.physics.type));
+    check.not_looked_at(
+        fmt::format("the initial state: physics '{}' does not declare what it needs", params_.physics.type));
     return false;
   }
   const auto before = check.stage().problems;
   check.ask(physics_.get(), keys);
   if (const auto path = check.waits(keys)) {
-    check.not_looked_at(fmt::format("the first state: it follows from '{}', which is still to be written", *path));
+    check.not_looked_at(fmt::format("the initial state: it follows from '{}', which is still to be written", *path));
     return false;
   }
   if (check.stage().problems > before) return false;
   if (!check.small()) {
-    check.not_looked_at("the first state: it is too large to be made for a check");
+    check.not_looked_at("the initial state: it is too large to be made for a check");
     return false;
   }
   return check.look(keys, [&] {

@@ -64,7 +64,7 @@ std::int64_t require_steps_between_copies(const Comm& comm) {
   if (comm.max(comm.size() - ranks) > 0)
     throw InputError(
         "--copy-every keeps copies in the memory of one node, but the ranks run on several; leave it out, and a run "
-        "that has lost a rank goes on from its newest checkpoint on disk (checkpoint.every)");
+        "that has lost a rank continues from its newest checkpoint on disk (checkpoint.every)");
   return steps;
 }
 

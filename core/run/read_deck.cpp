@@ -28,7 +28,7 @@ std::string shared_text(const std::string& path, const Comm& comm) {
   io::on_root(comm, [&] {
     if (std::filesystem::is_directory(path))
       throw InputError(
-          fmt::format("'{}' is a folder, not a deck: give the path of a YAML file; a run that stopped goes on with "
+          fmt::format("'{}' is a folder, not a deck: give the path of a YAML file; a run that stopped continues with "
                       "`cambium restart FOLDER`",
                       path));
     std::ifstream in(path);
@@ -109,8 +109,8 @@ void set_directory(deck::Node& root, const std::string& directory) {
   if (other.mark().source == "command line" && std::filesystem::absolute(other.text()).lexically_normal() !=
                                                    std::filesystem::absolute(directory).lexically_normal())
     throw InputError(
-        fmt::format("a run goes on where it is: run.directory={} was asked for '{}'; to go on elsewhere, copy the "
-                    "folder and restart the copy",
+        fmt::format("a run continues where it is: run.directory={} was requested for '{}'; to continue elsewhere, copy "
+                    "the folder and restart the copy",
                     other.text(), directory));
   root = deck::with_value(root, "run.directory", deck::Node::scalar(directory, true, root["run"].mark()),
                           root["run"].mark());

@@ -68,8 +68,8 @@ void require_same_run(const std::string& path, const Context& context, std::span
   const std::string theirs = run_id_in(text), ours = run_id_in(context.resolved_deck);
   if (!theirs.empty() && !ours.empty() && theirs != ours)
     throw InputError(
-        fmt::format("'{}' was written by another run (its id is {}, that of this directory {}): move it away, or go on "
-                    "in the directory that it came from",
+        fmt::format("'{}' was written by another run (its id is {}, that of this directory {}): move it away, or "
+                    "continue in the directory that it came from",
                     path, theirs, ours));
   const deck::Node here = deck::parse(context.resolved_deck, "deck.resolved.yaml");
   const fs::path inside = fs::path(context.run_directory).lexically_relative(here["run"]["directory"].text());
@@ -78,8 +78,8 @@ void require_same_run(const std::string& path, const Context& context, std::span
   const auto wrong = refused(stored_deck(text, *context.registry), here, *stage, free);
   if (!wrong.empty())
     throw InputError(
-        fmt::format("'{}' cannot go on with this deck: {}; leave what decides the result as it was, or begin a new run "
-                    "with run.directory=PATH{}",
+        fmt::format("'{}' cannot continue with this deck: {}; leave what determines the result as it was, or begin a "
+                    "new run with run.directory=PATH{}",
                     path, listed(wrong), instead));
 }
 

@@ -121,7 +121,7 @@ std::string Run::last_words() const {
   const auto found = k < folders_.size() ? checkpoints_from_newest((fs::path(top_) / folders_[k]).string())
                                          : std::vector<std::string>();
   return fmt::format("{}. Resume with:\n  cambium restart {}",
-                     found.empty() ? fmt::format("There is no checkpoint of stage {} yet, which begins anew", k + 1)
+                     found.empty() ? fmt::format("There is no checkpoint of stage {} yet, which begins again", k + 1)
                                    : fmt::format("Its newest checkpoint is {}",
                                                  fs::path(found.front()).lexically_relative(top_).string()),
                      shell_word(top_));

@@ -174,11 +174,11 @@ void refuse_used(const ReadDeck& read, const std::string& deck, const std::strin
   if (changed.size() > 4) note += fmt::format(", and {} more", changed.size() - 4);
   const bool whole = fs::exists(fs::path(directory) / run_files::deck);
   const std::string go_on =
-      whole ? fmt::format("\n  cambium restart {}{}   goes on with it", place, as_overrides(changed)) : "";
+      whole ? fmt::format("\n  cambium restart {}{}   continues it", place, as_overrides(changed)) : "";
   throw InputError(fmt::format(
       "'{}' holds a run already ({}), and `run` begins a new one. What to type instead:{}\n"
-      "  cambium run {} --overwrite   begins anew and keeps the older run in {}/{}\n"
-      "  cambium run {} run.directory={}   leaves it alone and writes elsewhere{}",
+      "  cambium run {} --overwrite   begins again and keeps the older run in {}/{}\n"
+      "  cambium run {} run.directory={}   leaves it unchanged and writes elsewhere{}",
       directory, result, go_on, path, place, run_files::previous, path, shell_word(free_name(directory)), note));
 }
 

@@ -6,7 +6,7 @@
 namespace cambium {
 
 void Simulate::Thermo::describe(deck::Describe<Thermo>& d) {
-  d("every", &Thermo::every, "steps between two lines of observables").at_least(1).def(100);
+  d("every", &Thermo::every, "number of steps between two lines of observables").at_least(1).def(100);
 }
 
 void Simulate::Checkpoint::describe(deck::Describe<Checkpoint>& d) {
@@ -20,12 +20,11 @@ void Simulate::Checkpoint::describe(deck::Describe<Checkpoint>& d) {
     "asynchronous output: rank 0 buffers the finished file in memory, and a thread writes it to disk during the next "
     "steps; requires transfer: gather")
       .def(false);
-  d("at_end", &Checkpoint::at_end, "one when the stage has come to its end, too, from which more steps can follow")
+  d("at_end", &Checkpoint::at_end, "also write one at the end of the stage, from which more steps can follow")
       .def(true);
   d("compress", &Checkpoint::compress,
-    "store real arrays smaller: {type: lossless} resumes bit for bit; with a bound of error the run that resumes "
-    "differs "
-    "from one that went on; not with asynchronous: true");
+    "store real arrays smaller: {type: lossless} resumes bitwise identically; with an error bound a resumed run "
+    "differs from an uninterrupted one; not with asynchronous: true");
 }
 
 void Simulate::Params::describe(deck::Describe<Params>& d) {
@@ -33,7 +32,7 @@ void Simulate::Params::describe(deck::Describe<Params>& d) {
   d("steps", &Params::steps, "number of time steps; optional if the physics defines its own end").at_least(0);
   d("thermo", &Params::thermo, "table of observables");
   d("checkpoint", &Params::checkpoint, "files from which the run can be resumed");
-  d("output", &Params::output, "writers that look at the state as it advances").def({});
+  d("output", &Params::output, "writers of the state as it advances").def({});
 }
 
 void Simulate::check(Context& context) {

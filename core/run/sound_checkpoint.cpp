@@ -29,7 +29,7 @@ std::string why_not_opened(const std::string& path) {
     io::File::open(path);
     return {};
   } catch (const InputError&) {
-    return "it was cut or overwritten, and HDF5 cannot open it";
+    return "it was truncated or overwritten, and HDF5 cannot open it";
   }
 }
 
@@ -48,7 +48,7 @@ std::string damage_of(const std::string& path, const Comm& comm) {
   std::string text;
   for (const auto& one : all) text += fmt::format("\n  {}: {}", fs::path(one.path).filename().string(), one.why);
   throw InputError(
-      fmt::format("no checkpoint in '{}' is whole:{}\nput back a copy of one, or remove them, and the stage begins "
+      fmt::format("no checkpoint in '{}' is intact:{}\nput back a copy of one, or remove them, and the stage begins "
                   "at step 0 when the run is resumed",
                   folder, text));
 }
@@ -77,7 +77,7 @@ std::optional<std::string> newest_sound_checkpoint(const std::string& folder, co
     }
     for (const auto& one : damaged) {
       io::on_root(context.comm, [&] { set_aside(one.path); });
-      context.log.warn(fmt::format("'{}' is damaged: {}; the run goes on from {}, and the damaged file is kept as {}",
+      context.log.warn(fmt::format("'{}' is damaged: {}; the run continues from {}, and the damaged file is kept as {}",
                                    one.path, one.why, fs::path(path).filename().string(), one.path + ".damaged"));
     }
     return path;

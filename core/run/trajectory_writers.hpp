@@ -38,7 +38,7 @@ class H5mdWriter : public Writer {
           .options({{"double", Precision::float64}, {"single", Precision::float32}})
           .def(Precision::float64);
       d("compress", &Params::compress,
-        "store positions, velocities and forces smaller, without loss or within a bound of error of each component");
+        "store positions, velocities and forces smaller, without loss or within an error bound for each component");
       d.check([](const Params& p) { return io::problem_without_first_frame(p.compress); });
     }
   };

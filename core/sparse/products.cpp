@@ -148,7 +148,7 @@ void sampled_products(const Csr<T>& pattern, std::type_identity_t<Rows<const T>>
                       std::type_identity_t<Rows<const T>> v, std::type_identity_t<std::span<T>> out) {
   check("the left factor", u, pattern.rows, u.width);
   check("the right factor", v, pattern.columns, u.width);
-  if (std::ssize(out) != pattern.entries()) throw InternalError("sampled products: one number for each entry");
+  if (std::ssize(out) != pattern.entries()) throw InternalError("sampled products: one value for each entry");
   const KernelRegion region("sampled products", WorkKind::matrix, product_amount(pattern, u.width));
   constexpr int w = native_width<SumOf<T>>;
   for_row_ranges(pattern.start, [&](std::int64_t first, std::int64_t last) {

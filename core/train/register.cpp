@@ -36,11 +36,11 @@ static void register_data(Registry& registry) {
       .synonyms({"tsv", "table", "text", "pandas", "dataframe", "spreadsheet"});
   registry.add<ExpressionSet>("expression", "formulas over a box, made in memory")
       .synonyms({"formula", "function", "synthetic", "analytic"});
-  registry.add<MixtureSet>("mixture", "samples of several data sets in given shares")
+  registry.add<MixtureSet>("mixture", "samples of several data sets in given proportions")
       .synonyms({"mix", "weighted", "concatenate", "blend"});
-  registry.add<BufferedLoader>("buffered", "keeps samples in memory by what is used soonest, and reads ahead")
+  registry.add<BufferedLoader>("buffered", "caches samples by their next use, and reads ahead")
       .synonyms({"solar", "cached", "prefetch"});
-  registry.add<ShuffleLoader>("shuffle", "reads every batch when it is needed, keeps nothing")
+  registry.add<ShuffleLoader>("shuffle", "reads every batch when it is needed, caches nothing")
       .synonyms({"random", "shuffled", "plain"});
 }
 
@@ -50,15 +50,15 @@ void register_training(Registry& registry) {
   registry.add<Train>("train", "fit a network to a data set").synonyms({"fit", "training", "learn", "optimize"});
   registry.add<Evaluate>("evaluate", "errors of a trained model on a data set")
       .synonyms({"eval", "evaluation", "validate", "validation", "score"});
-  registry.add<Predict>("predict", "answers of a trained model to data without labels")
+  registry.add<Predict>("predict", "predictions of a trained model for data without labels")
       .synonyms({"infer", "inference", "apply", "prediction"});
   registry.add<ExportWeights>("export", "weights of a model as safetensors, named as PyTorch names them")
       .synonyms({"safetensors", "export_weights", "state_dict", "save"});
   registry.add<Compress>("compress", "a trained network as products of smaller layers, within a part of its time")
       .synonyms({"low_rank", "factorise", "tucker", "svd", "prune"});
-  registry.add<tune::TuneTask>("tune", "search of what a stage train leaves open, written !choice [a, b]")
+  registry.add<tune::TuneTask>("tune", "search over values of a stage train that are written !choice [a, b]")
       .synonyms({"hyperparameters", "hpo", "optuna", "tpe", "grid_search"});
-  registry.add<TrainedMlp>("mlp", "fully connected network for numbers or classes")
+  registry.add<TrainedMlp>("mlp", "fully connected network for regression or classification")
       .synonyms(
           {"dense", "fully_connected", "feed_forward", "feedforward", "ffn", "perceptron", "multilayer_perceptron"});
   registry.add<Sgd>("sgd", "stochastic gradient descent with momentum")

@@ -23,7 +23,7 @@ void Session::Params::describe(deck::Describe<Params>& d) {
   describe_update(d);
   d("steps", &Params::steps, "number of steps of the learning rate schedule").at_least(1).def(1000000);
   d("seed", &Params::seed, "seed of the initial weights").at_least(0).def(1);
-  d("log_every", &Params::log, "steps between two lines with the loss on standard output; 0 for none")
+  d("log_every", &Params::log, "number of steps between two lines with the loss on standard output; 0 for none")
       .formerly("log")
       .at_least(0)
       .def(0);
@@ -166,7 +166,7 @@ double Session::stepped(std::span<const HostArray> arrays) {
   const double rate = step_->rate(progress_.step);
   if (!std::isfinite(loss.value))
     throw NumericalError(
-        fmt::format("the loss of step {} is {}; the weights are those before the step: look for a bad number in the "
+        fmt::format("the loss of step {} is {}; the weights are those before the step: look for a bad value in the "
                     "arrays, or lower the learning rate ({:.3g})",
                     progress_.step + 1, loss.value, rate));
   step_->update(samples, progress_.step);
@@ -220,7 +220,7 @@ void Session::infer(std::span<const HostArray> inputs, std::span<const HostArray
     targets.push_back(found->values);
   }
   if (targets.empty())
-    throw InputError(fmt::format("the network '{}' has no outputs beside its loss", params_.network.type));
+    throw InputError(fmt::format("the network '{}' has no outputs except its loss", params_.network.type));
   step_->weights().whole([&](FlatBuffer& weights) { step_->network().infer(own.samples(), weights.views(), targets); });
 }
 

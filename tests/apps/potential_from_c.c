@@ -90,9 +90,9 @@ static void refuse(cambium_potential* potential) {
   cambium_potential* none = NULL;
   check_says(cambium_potential_open("{type: sutton_chen, element: Xx, cutoff: 7}", &none), "sutton_chen");
   check_says(cambium_potential_open("{type: sutton_chen, element: Cu, cutoff: 7}", NULL),
-             "the place for the potential is a null pointer; give the address of one");
+             "the pointer to the potential is null; give the address of one");
   check_says(cambium_potential_evaluate(potential, NULL, &results, 1),
-             "1 structures, or their places are null pointers; give arrays of `count` structures and results");
+             "1 structures, or null pointers to them; give arrays of `count` structures and results");
   check_says(cambium_potential_evaluate(potential, &s, NULL, 1), "null pointers");
   check_says(cambium_potential_evaluate(potential, &s, &results, -1), "-1 structures");
   check(none == NULL, "nothing is opened");

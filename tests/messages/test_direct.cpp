@@ -58,7 +58,7 @@ TEST_CASE("samples of several sizes have no mean of each number") {
   OddDataset data({4, true}, context);
   using train::Normalizer;
   CHECK(said([&] { Normalizer::fit(data, "x", Normalizer::Method::standard, Normalizer::Per::each, context); }) ==
-        "field 'x' has 1 numbers in sample 1 and 2 in others: scale it as a whole");
+        "field 'x' has 1 values in sample 1 and 2 in others: scale it as a whole");
 }
 
 TEST_CASE("a matrix that holds no number") {
@@ -118,7 +118,7 @@ TEST_CASE("a session without samples, and arrays that are none") {
   CHECK(said([&] {
           session.step(std::vector<train::HostArray>{{"x", io::tensor_of(&bad, {1, 1}), ""}, one[1]});
         }) ==
-        "the loss of step 2 is nan; the weights are those before the step: look for a bad number in the arrays, or "
+        "the loss of step 2 is nan; the weights are those before the step: look for a bad value in the arrays, or "
         "lower the learning rate (0.1)");
 }
 
@@ -158,5 +158,5 @@ TEST_CASE("a network with nothing to give but its loss") {
   double bytes[] = {99, 97, 109, 98};
   const std::vector<train::HostArray> text{{"text", io::tensor_of(bytes, {1, 4}), ""}};
   session.step(text);
-  CHECK(said([&] { session.infer(text, {}); }) == "the network 'transformer' has no outputs beside its loss");
+  CHECK(said([&] { session.infer(text, {}); }) == "the network 'transformer' has no outputs except its loss");
 }

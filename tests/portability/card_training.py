@@ -78,7 +78,7 @@ def place(program, folder, name, compute):
     with open(os.path.join(folder, run, "train", "training.csv"), encoding="utf-8") as file:
         rows = [line.strip() for line in file if line.strip()]
     computed = where[1] if where else "on the host"
-    resident = "samples do, too" in page
+    resident = "samples are, too" in page
     alone = max(ms["loop"] - (0.0 if resident else ms["data"]), 1e-6)
     return {"computed": computed, "all_on_the_device": resident, "ranks": ranks, "steps": timed, "ms_per_step": ms,
             "first_steps_s": seconds[0]["loop"], "steps_per_s": 1e3 / alone, "samples_per_s": 1e3 * shape["batch"] / alone,

@@ -98,7 +98,7 @@ class Benchmarks(unittest.TestCase):
         code, _, error = program.run(*call, "stages[0].label.validation=0.35")  # not with data that were made otherwise
         self.assertEqual(code, 2)
         self.assertRegex(error, re.escape(f"'{data}' holds data of another deck: stages[0].label.validation is ") + r"\S+ there and 0.35 here; give the deck and "
-                         "its keys as they were, or make data and runs anew with another --into")
+                         "its keys as they were, or make data and runs again with another --into")
 
     @unittest.skipUnless(here("deepmd/open_catalyst"), "needs the plugins md and deepmd")
     def test_a_target_out_of_reach(self):
@@ -130,7 +130,7 @@ class Benchmarks(unittest.TestCase):
         if here("superres/deepcam"):
             code, _, error = program.run("suite", "run", "deepcam", "stages[4].train.batch=2", "--into", folder)
             self.assertEqual(code, 2)
-            self.assertIn("'stages[4].train.batch=2' changes a stage behind the training, stages[3], which a suite does not run; remove it, or run the deck", error)
+            self.assertIn("'stages[4].train.batch=2' changes a stage after the training, stages[3], which a suite does not run; remove it, or run the deck", error)
 
 
 if __name__ == "__main__":

@@ -87,7 +87,7 @@ class Check(unittest.TestCase):
         self.assertRegex(out, r"memory: at least [0-9.]+ [kM]B on each of as many ranks as here \(256 atoms [0-9.]+ [kM]B\)")
         self.assertRegex(out, r"time: about [0-9.e+-]+ (s|min) \(400 steps as long as the second one took here, without output\)")
         self.assertIn("memory: not estimated\ntime: not estimated\n", out)  # of the second stage
-        self.assertIn(f"not looked at:\n  stage 2 (simulate): the first state: it follows from '{run}/simulate/restart.400.h5', which is still to be "
+        self.assertIn(f"not checked:\n  stage 2 (simulate): the initial state: it follows from '{run}/simulate/restart.400.h5', which is still to be "
                       "written\n\nthe deck is sound; nothing was run", out)
         self.assertFalse(os.path.exists(run))
 

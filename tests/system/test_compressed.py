@@ -138,8 +138,8 @@ class Compressed(unittest.TestCase):
         code, out, error = program.run("compress", path, packed, "absolute=0.01", "--fewest", "1")
         self.assertEqual(code, 0, error)
         for line in ("/axis +is copied as it is: it is the scale of a dimension",
-                     "/other_order +is copied as it is: its numbers are in the order of bytes of other machines",
-                     "/half +is copied as it is: its numbers have 16 bits, not 32 or 64", r"packed.h5: 10 arrays of "):
+                     "/other_order +is copied as it is: its values have the byte order of other machines",
+                     "/half +is copied as it is: its values have 16 bits, not 32 or 64", r"packed.h5: 10 arrays of "):
             self.assertRegex(out, line)
         code, out, error = program.run("compress", packed, os.path.join(folder, "twice.h5"), "absolute=0.01")
         self.assertEqual(code, 0, error)

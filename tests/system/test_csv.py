@@ -132,7 +132,7 @@ class Csv(unittest.TestCase):
         deck = program.write(self.path("parts.yaml"), PREDICT.replace("DIR", self.path("parts")).replace("MODEL", self.model).replace("DATA", data))
         code, out, error = program.run("run", deck, ranks=2)
         self.assertEqual(code, 0, out + error)
-        self.assertIn(f"'{self.path('part_2.csv')}': 2 lines without a number are left out, the first in {self.path('part_2.csv')}:2", out + error)
+        self.assertIn(f"'{self.path('part_2.csv')}': 2 lines with a missing value are left out, the first in {self.path('part_2.csv')}:2", out + error)
         with h5py.File(self.path("parts", "predict", "predicted.h5")) as file:
             np.testing.assert_array_equal(file["id"][()], self.id[5:])
 

@@ -44,7 +44,7 @@ class Direct(unittest.TestCase):
             held = 6144 * bits / 8 + 4 * others
             self.assertIn(f"weights: 6144 of {6144 + others} parameters in {bits} bits, the others in 32: {held / 1e6:.4f} MB by formula, "
                           f"{held / 1e6:.4f} MB held", out)
-            flips = float(re.search(r"direct weights: ([\d.e+-]+) of them changed in the last step", out).group(1))
+            flips = float(re.search(r"quantised weights: ([\d.e+-]+) of them changed in the last step", out).group(1))
             self.assertGreater(flips, 1e-5)
             for name, values in matrices(folder).items():
                 if "attention" in name or "feed_forward" in name:
@@ -73,7 +73,7 @@ class Direct(unittest.TestCase):
         first, _ = self.trained("eight", T + "direct.weights=int8")
         model = os.path.join(first, "train", "model.h5")
         _, out = self.trained("two", T + "direct.weights=ternary", T + f"start_from={model}")
-        self.assertIn(f"start_from: '{model}' keeps its matrices in 8 bits and this training in 2: they are rounded to new grids", out)
+        self.assertIn(f"start_from: '{model}' stores its matrices in 8 bits and this training in 2: they are rounded to new grids", out)
 
     def test_resumes_bit_for_bit_on_other_ranks_too(self):
         whole, _ = self.trained("whole", T + "reduce={mode: ordered}")
@@ -130,13 +130,13 @@ class Direct(unittest.TestCase):
         os.remove(os.path.join(folder, "train", "restart.20.h5"))
         code, _, error = program.run("restart", folder, T + "direct=null")
         self.assertEqual(code, 2)
-        self.assertIn("restart.10.h5' cannot go on with this deck: stages[0].train.quantized_training is {weights: int8, rounding: stochastic, range: 8} there "
+        self.assertIn("restart.10.h5' cannot continue with this deck: stages[0].train.quantized_training is {weights: int8, rounding: stochastic, range: 8} there "
                       "and ~ here; ", error)
         with h5py.File(os.path.join(folder, "train", "restart.10.h5"), "r+") as file:
             file["cambium"].attrs["deck"] = ""  # as of a version that stored none
         code, _, error = program.run("restart", folder, T + "direct=null")
         self.assertEqual(code, 2)
-        self.assertIn("restart.10.h5' was written with direct, but the deck says otherwise; resume with the same, or begin a new run with "
+        self.assertIn("restart.10.h5' was written with quantized_training, unlike in the deck; resume with the same, or begin a new run with "
                       "start_from", error)
 
 

@@ -109,7 +109,7 @@ class Divided(unittest.TestCase):
         if "CAMBIUM_TORCH" in error:
             self.skipTest("built without Torch")
         self.assertEqual(code, 0, error)
-        self.assertIn("divided: weights by 2, gradients by 2, states by 2 of 2 ranks", out)
+        self.assertIn("sharded: weights by 2, gradients by 2, states by 2 of 2 ranks", out)
         self.assertRegex(out, r"states +8 +2 ")
         with open(source) as file:
             deck_text = file.read()
@@ -134,8 +134,8 @@ class Divided(unittest.TestCase):
         folder, _ = self.divided("buffered", 1, "{preset: zero2}", steps=2)
         code, _, error = program.run("run", os.path.join(folder, "net.yaml"), "stages[0].train.loader=buffered", "--overwrite", ranks=2)
         self.assertEqual(code, 2, error)
-        self.assertIn("loader buffered brings each rank one run of a batch, but with reduce.mode ordered and divided gradients ranks take "
-                      "turns slice by slice; use loader: shuffle", error)
+        self.assertIn("loader buffered gives each rank one contiguous part of a batch, but with reduce.mode ordered and sharded gradients ranks alternate "
+                      "by micro-batch; use loader: shuffle", error)
 
 
 if __name__ == "__main__":

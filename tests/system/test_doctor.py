@@ -97,7 +97,7 @@ class Doctor(unittest.TestCase):
         path = program.write(os.path.join(plugins, "odd.doctor.yaml"), "x-doctor: [{what: a, result: b, expected: many, within: 1}]\n")
         environment = dict(os.environ, CAMBIUM_PLUGIN_PATH=plugins)
         done = subprocess.run(program.command("doctor", self.folder), capture_output=True, text=True, env=environment)
-        self.assertEqual((done.returncode, done.stderr), (2, f"cambium: '{path}': x-doctor.expected is no number: 'many'\n"))
+        self.assertEqual((done.returncode, done.stderr), (2, f"cambium: '{path}': x-doctor.expected is not a number: 'many'\n"))
         self.assertEqual(os.listdir(self.folder), [])
 
     def test_a_directory_that_takes_nothing(self):

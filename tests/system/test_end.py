@@ -176,7 +176,7 @@ class NotDue(unittest.TestCase):
         path = physics_runs.deck(folder, "md", 3, 0)
         code, out, error = program.run("run", path, "stages[0].simulate.output=[{type: h5md}, {type: msd}, {type: vacf, start_step: 4}, {type: rdf, every: 1}]")
         self.assertEqual(code, 0, error)
-        self.assertIn("output[0] (h5md) is due every 100 steps, and the stage ends at step 3: it shows the first state and the last one", out)
+        self.assertIn("output[0] (h5md) is due every 100 steps, and the stage ends at step 3: it shows the initial state and the last one", out)
         self.assertIn("output[1] (msd) is due every 10 steps, and the stage ends at step 3: step 0 is its only sample; lower 'every' or give more steps",
                       out + error)
         self.assertIn("output[2] (vacf) begins at step 4, and the stage ends at step 3: it takes no sample; lower 'start_step' or 'start_time', or give more steps", out + error)

@@ -65,13 +65,13 @@ class Damaged(Case):
         os.truncate(path, 0)
 
     def test_the_one_before_is_used(self):
-        for damage, why in ((self.flip, "what it holds is not what was written"), (self.cut, "it was cut or overwritten, and HDF5 cannot open it"),
-                            (self.empty, "it was cut or overwritten, and HDF5 cannot open it")):
+        for damage, why in ((self.flip, "what it holds is not what was written"), (self.cut, "it was truncated or overwritten, and HDF5 cannot open it"),
+                            (self.empty, "it was truncated or overwritten, and HDF5 cannot open it")):
             for ranks in (1, 2):
                 run, (_, newest) = self.stopped()
                 damage(newest)
                 out = self.runs("restart", run, ranks=ranks)
-                self.assertIn(f"'{newest}' is damaged: {why}; the run goes on from restart.20.h5, and the damaged file is kept as {newest}.damaged", out)
+                self.assertIn(f"'{newest}' is damaged: {why}; the run continues from restart.20.h5, and the damaged file is kept as {newest}.damaged", out)
                 self.assertIn("resumed at step 20", out)
                 self.assertTrue(os.path.exists(newest + ".damaged"))
                 self.assertEqual(steps_in(run), [20, 30])
@@ -91,7 +91,7 @@ class Damaged(Case):
         self.cut(both[1])
         for ranks in (1, 2):
             self.assertTrue(self.runs("restart", run, ranks=ranks, code=2).startswith(
-                             f"cambium: no checkpoint in '{os.path.join(run, 'simulate')}' is whole:\n  restart.30.h5: it was cut or overwritten, and HDF5 cannot open "
+                             f"cambium: no checkpoint in '{os.path.join(run, 'simulate')}' is intact:\n  restart.30.h5: it was truncated or overwritten, and HDF5 cannot open "
                              "it\n  restart.20.h5: what it holds is not what was written\nput back a copy of one, or remove them, and the stage begins at step 0 when "
                              "the run is resumed\n"))
         self.assertEqual(steps_in(run), [20, 30])

@@ -267,7 +267,7 @@ class Disk(unittest.TestCase):
         os.symlink("/dev/full", target)
         code, out, error = program.run("plot", path, "-o", target)
         self.assertEqual((code, out), (2, ""))
-        self.assertEqual(error, f"cambium: cannot write '{target}': No space left on device; make room or name another place by -o\n")
+        self.assertEqual(error, f"cambium: cannot write '{target}': No space left on device; make room or name another location by -o\n")
 
     def test_a_page_that_finds_no_room(self):
         import report
@@ -285,7 +285,7 @@ class Disk(unittest.TestCase):
 
         target = Path(FOLDER) / "full.html"
         target.symlink_to("/dev/full")
-        with self.assertRaisesRegex(SystemExit, r"report: cannot write '.*full\.html': No space left on device; make room or name another place by -o"):
+        with self.assertRaisesRegex(SystemExit, r"report: cannot write '.*full\.html': No space left on device; make room or name another location by -o"):
             report.write_page(target, "<html>" + 10000 * "x")
         self.assertTrue(target.is_char_device(), "a device is not replaced by a file")
 

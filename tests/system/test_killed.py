@@ -60,13 +60,13 @@ class Killed(Case):
 
     def says_how_to_go_on(self, error, victim, run, ranks):
         """A launcher that is quick takes the others' output away before they have named the rank: then it has said so itself."""
-        if "has ended without a word" not in error:
+        if "has ended without a message" not in error:
             self.assertIn("exited on signal 9", error)
             return 0
-        said = re.search(r"^cambium: rank (\d) \(process (\d+) on \S+\) has ended without a word: it was killed, for want of memory perhaps, or it crashed; "
-                         r"the job cannot go on\. (?:Its newest checkpoint is simulate/restart\.\d+\.h5)\. Resume with:\n  cambium restart (\S+)$", error, re.M)
+        said = re.search(r"^cambium: rank (\d) \(process (\d+) on \S+\) has ended without a message: it was killed, for want of memory perhaps, or it crashed; "
+                         r"the job cannot continue\. (?:Its newest checkpoint is simulate/restart\.\d+\.h5)\. Resume with:\n  cambium restart (\S+)$", error, re.M)
         self.assertTrue(said, error)
-        self.assertEqual(error.count("has ended without a word"), 1, error)
+        self.assertEqual(error.count("has ended without a message"), 1, error)
         self.assertEqual((int(said[2]), said[3]), (victim, run))
         self.assertLess(int(said[1]), ranks)
         return 1
@@ -159,13 +159,13 @@ class Abort(Case):
             finally:
                 os.kill(running.pid, signal.SIGCONT)  # only now what was said goes on its way
                 started = time.time()
-                while "without a word" not in open(said.name, encoding="utf-8").read() and time.time() - started < 10:
+                while "without a message" not in open(said.name, encoding="utf-8").read() and time.time() - started < 10:
                     time.sleep(0.05)
                 program.kill_ranks(running, path)
                 running.wait()
         with open(said.name, encoding="utf-8") as file:
             text = file.read()
-        self.assertEqual(re.findall(r"rank (\d) \(process (\d+) on \S+\) has ended without a word", text), [("2", str(ranks[2]))],
+        self.assertEqual(re.findall(r"rank (\d) \(process (\d+) on \S+\) has ended without a message", text), [("2", str(ranks[2]))],
                          f"stopped {stopped}, after {wait} s: {text}")
 
     def test_a_launcher_that_does_nothing(self):

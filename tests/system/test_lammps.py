@@ -326,7 +326,7 @@ run 4
                 "models or more in pair_coeff")
         refused("deviation devi.out", self.models, "pair_style cambium takes the type of the potential (deep_potential when "
                 "absent) and, for a committee, `deviation FILE EVERY`; the potential's keys go into pair_coeff")
-        refused("deviation devi.out 0", self.models, "pair_style cambium: deviation devi.out 0 is written every so many "
+        refused("deviation devi.out 0", self.models, "pair_style cambium: deviation devi.out 0 is written every EVERY "
                 "steps; give a number above zero")
         refused("deviation no/such/devi.out 2", self.models, "pair_style cambium: cannot write 'no/such/devi.out': No such "
                 "file or directory")
@@ -342,7 +342,7 @@ class Messages(unittest.TestCase):
         folder = program.fresh("lammps_messages")
         good = setup(folder, "sutton_chen")
         self.refused(good.replace("units metal", "units real"),
-                     "pair_style cambium works in Å, eV and ps: begin the input with `units metal` (it says `units real`)")
+                     "pair_style cambium works in Å, eV and ps: begin the input with `units metal` (it has `units real`)")
         self.refused(good.replace('"{element: Cu, cutoff: 6.5}" Cu', ""),
                      "pair_coeff for cambium is `pair_coeff * * MODEL SPECIES...` with one species (or NULL) for each of the "
                      "1 atom types, as in `pair_coeff * * water.dp O H`")

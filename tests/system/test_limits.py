@@ -23,7 +23,7 @@ stages:
       checkpoint: {every: 2}
 """
 T = "stages[0].train."
-FULL = "the standard output took not all of what this command says: No space left on device; send it to a device with room"
+FULL = "the standard output did not take all that this command prints: No space left on device; send it to a device with room"
 
 
 def setting(what, most):

@@ -92,7 +92,7 @@ class LostRanks(unittest.TestCase):
         path = shared(folder, "transfer: per_rank", **{**LONG, "steps": 2000, "every": 50, "keep": 2})
         code, error, _ = self.loses(path, folder, "2,2", 1, random.Random(5), losses=2)
         self.assertGreater(code, 128, error)
-        self.assertIn("and no start is left of --ranks; the run goes on from its newest checkpoint on disk by cambium restart", error)
+        self.assertIn("and no start is left of --ranks; the run continues from its newest checkpoint on disk by cambium restart", error)
 
     def test_other_ends_are_not_losses(self):
         folder = program.fresh("lost_none")
@@ -112,7 +112,7 @@ class LostRanks(unittest.TestCase):
     def test_bad_input(self):
         self.assertIn("--keep-going starts the ranks itself and needs their numbers: of the first start, and of those after a loss, for example "
                       "--ranks 4,4,2", self.refused())
-        self.assertIn("--ranks 4 leaves nothing to go on with after the loss of a rank; give the numbers of ranks of later starts, too, for "
+        self.assertIn("--ranks 4 leaves nothing to continue with after the loss of a rank; give the numbers of ranks of later starts, too, for "
                       "example --ranks 4,4", self.refused("--ranks", "4"))
         for wrong in ("4,x", "0,2", "4,", ""):
             if wrong:

@@ -145,7 +145,7 @@ class LowRank(unittest.TestCase):
         code, _, error = program.run("run", program.write(os.path.join(folder, "again.yaml"), again), cwd=folder)
         self.assertEqual(code, 2)
         self.assertRegex(error, r"model: layer \S+ of '.*model.h5' is a product already; give the model that it was made from, whose layers are "
-                         "whole")
+                         "full")
 
     def check_equal_time(self, folder, out, found, chosen):
         """Ranks keep the budget by the clock, or that is said; so is a baseline that does not have their time. No baseline has more than 2 % above it."""
@@ -205,7 +205,7 @@ class LowRank(unittest.TestCase):
         code, out, error = program.run("run", path, "stages[0].compress.accept=1e-3", "stages[0].compress.budget=0.9",
                                        "stages[0].compress.fine_tune.steps=5", "stages[0].compress.baselines=[]", cwd=folder)
         self.assertEqual(code, 4, out)
-        self.assertRegex(error, r"the loss is \S+ times that of the whole network, more than accept \(0.001\); '.*model.h5' has the best")
+        self.assertRegex(error, r"the loss is \S+ times that of the full network, more than accept \(0.001\); '.*model.h5' has the best")
 
     @unittest.skipUnless(os.environ.get("CAMBIUM_HAS_TORCH") == "1", "built without Torch")
     def test_convolutions(self):

@@ -174,7 +174,7 @@ stages:
             self.assertRegex(error, rf"memory_limit is 0\.001 MB, but the largest module of '.*model\.h5' takes {1e-6 * largest:.3f} MB; raise memory_limit")
         error = self.evaluated(folder, model, data, "stages[0].evaluate.memory_limit=1 MB", "stages[0].evaluate.quantize={weights: ternary}",
                                plugins=plugins, code=2)
-        self.assertIn("give one of: memory_limit (weights stay in the file), quantize (all of them are coded)", error)
+        self.assertIn("give one of: memory_limit (weights stay in the file), quantize (all of them are quantised)", error)
 
     def test_networks_without_modules_are_refused(self):
         folder, data = program.fresh("limit_without_modules"), "{type: clicks, synthetic: {records: 200}}"
@@ -188,13 +188,13 @@ stages:
         _, path = self.deck("gather", divided(4), "gather")
         code, _, error = program.run("run", path, ranks=4)
         self.assertEqual(code, 2, error)
-        self.assertRegex(error, r"checkpoint\.transfer: gather gathers the model on every rank, [\d.]+ MB beside its share of [\d.]+ MB, but "
+        self.assertRegex(error, r"checkpoint\.transfer: gather gathers the model on every rank, [\d.]+ MB in addition to its part of [\d.]+ MB, but "
                                 r"parallel\.memory_limit is [\d.]+ MB; use transfer: collective or per_rank, or raise memory_limit")
         _, path = self.deck("spikes", divided(4), more="      loss_spikes: {factor: 3}\n")
         code, _, error = program.run("run", path, ranks=4)
         self.assertEqual(code, 2, error)
         self.assertIn(" gathers the model on every rank, ", error)
-        self.assertIn(" MB beside its share of ", error)
+        self.assertIn(" MB in addition to its part of ", error)
         self.assertIn(" MB, but parallel.memory_limit is ", error)
         self.assertRegex(error, r"loss_spikes gathers the model on every rank, .*; remove loss_spikes, or raise memory_limit")
 

@@ -185,7 +185,7 @@ class Messages(unittest.TestCase):
                 os.remove(os.path.join(stage, name))
         code, _, error = program.run("restart", "out", cwd=self.folder)
         self.assertEqual(code, 2)
-        self.assertIn(f"no checkpoint in '{os.path.join('out', 'simulate')}' is whole:\n  restart.10.h5: it was cut or overwritten, and HDF5 cannot "
+        self.assertIn(f"no checkpoint in '{os.path.join('out', 'simulate')}' is intact:\n  restart.10.h5: it was truncated or overwritten, and HDF5 cannot "
                       "open it\nput back a copy of one, or remove them, and the stage begins at step 0 when the run is resumed\n", error)
 
 

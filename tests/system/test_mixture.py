@@ -79,7 +79,7 @@ class Mixture(unittest.TestCase):
                 (self.mixture("other_type"), [],
                  "the field 'y' has another type or number of axes than in set 1 in set 2 of the mixture; give sets that agree"),
                 (self.mixture(), ["stages[0].train.hold_out=0.2"],
-                 "the mixture has samples several times, which would be trained on and held out; give validation (a data set), or equal shares"),
+                 "the mixture has samples several times, which would be trained on and held out; give validation (a data set), or equal weights"),
                 ("{type: mixture, sets: []}", [], "a mixture needs sets: [{dataset: {...}, weight: 1}, ...]")):
             code, out, error = self.run_deck(dataset, *overrides)
             self.assertEqual(code, 2, out + error)

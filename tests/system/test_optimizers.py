@@ -159,7 +159,7 @@ class Optimizers(unittest.TestCase):
         self.assertIn(message, out + error)
 
     def test_what_cannot_be(self):
-        self.refused("this optimizer needs scalar products over all weights, which parallel divides into groups; remove parallel, or take "
+        self.refused("this optimizer needs scalar products over all weights, which parallel partitions into groups; remove parallel, or take "
                      "another optimizer", *LBFGS, "stages[0].train.parallel.preset=zero1", ranks=2)
         self.refused("lbfgs compares the gradients of successive steps, which must be of the same samples, but a step takes 24 of 200; remove "
                      "batch, so that each takes all", *LBFGS[1:])

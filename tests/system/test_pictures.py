@@ -251,12 +251,12 @@ class Messages(unittest.TestCase):
         folder = run("salt")
         file, thermo = os.path.join(folder, "simulate", "trajectory.h5md"), os.path.join(folder, "simulate", "thermo.csv")
         self.says("there is no 'runs/none' to draw: name a file that a stage wrote, such as runs/copper/simulate/thermo.csv, or a run "
-                  "directory; `cambium plot --help` says more", "plot", "runs/none")
+                  "directory; `cambium plot --help` explains more", "plot", "runs/none")
         self.says("there is no 'runs/none' to draw: name a file that a stage wrote, such as runs/copper/simulate/thermo.csv, or a run "
-                  "directory; `cambium movie --help` says more", "movie", "runs/none")
+                  "directory; `cambium movie --help` explains more", "movie", "runs/none")
         self.says("--fps is 0; a movie needs more than 0 and at most 120 frames per second", "movie", file, "--fps", "0")
-        self.says("--every is 0; it is 1 for every moment, 2 for every second one", "movie", file, "--every", "0")
-        self.says(f"'{file}' has 5 moments, 0 to 4; there is no moment 5", "plot", file, "--frame", "5")
+        self.says("--every is 0; it is 1 for every snapshot, 2 for every second one", "movie", file, "--every", "0")
+        self.says(f"'{file}' has 5 snapshots, 0 to 4; there is no snapshot 5", "plot", file, "--frame", "5")
         self.says(f"'{thermo}' has no 'heat' to show; it has: step, time, temperature, pressure, potential, kinetic, conserved, volume, "
                   "density, pxx, pyy, pzz, pxy, pxz, pyz", "plot", thermo, "--show", "heat")
         self.says(f"'{file}' is a trajectory; --show is for files with several quantities", "plot", file, "--show", "force")
@@ -271,7 +271,7 @@ class Messages(unittest.TestCase):
     def test_files_that_hold_nothing(self):
         folder = program.fresh("pictures_nothing")
         self.says(f"'{folder}' holds no file that can be drawn", "plot", folder)
-        self.says(f"'{folder}' holds no file with several moments", "movie", folder)
+        self.says(f"'{folder}' holds no file with several snapshots", "movie", folder)
         empty = program.write(os.path.join(folder, "thermo.csv"), "step,time [ps],temperature [K]\n")
         self.says(f"'{empty}' holds no row yet", "plot", empty)
         program.write(empty, "step,time [ps],temperature [K]\n0,0,300\n1,1,300\n")
@@ -296,8 +296,8 @@ class Messages(unittest.TestCase):
             broken = program.write(os.path.join(folder, "python"), "#!/bin/sh\n[ \"$1\" = -c ]\n")
             os.chmod(broken, 0o755)
             os.environ["CAMBIUM_PYTHON"] = broken
-            self.says("the picture could not be drawn; the reason stands above", "plot", file)
-            self.says("the movie could not be drawn; the reason stands above", "movie", file)
+            self.says("the picture could not be drawn; the reason is above", "plot", file)
+            self.says("the movie could not be drawn; the reason is above", "movie", file)
             os.environ["CAMBIUM_PYTHON"] = sys.executable
             target = os.path.join(folder, "atoms.mp4")
             done = self.without_ffmpeg("movie", file, "-o", target)

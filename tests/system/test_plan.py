@@ -253,7 +253,7 @@ class Asked(unittest.TestCase):
         deck = os.path.join(program.SOURCE, "inputs", "train", "transformer.yaml")
         code, _, error = program.run("plan", deck, "--machine", "frontier", "--ranks", "8", "--make-data")
         self.assertEqual(code, 2)
-        self.assertIn("--make-data: no stage stands before the training, so that nothing makes its data; leave --make-data out", error)
+        self.assertIn("--make-data: no stage precedes the training, so that nothing makes its data; leave --make-data out", error)
 
 
 if __name__ == "__main__":

@@ -217,7 +217,7 @@ stages:
         code, out, error = program.run("run", program.write(os.path.join(self.folder, "texts.yaml"), text.replace("steps: 60", "steps: 1")))
         self.assertEqual(code, 0, out + error)
         model = os.path.join(self.folder, "texts", "train", "model.h5")
-        self.assertIn(f"model '{model}' is a network 'transformer', which gives no numbers for a sample alone; the stages of its plugin "
+        self.assertIn(f"model '{model}' is a network 'transformer', which returns no values for a single sample; the stages of its plugin "
                       "run it (cambium list task)", self.verb(model, "new.h5", code=2))
 
     def verb(self, *words, code=0, ranks=1):

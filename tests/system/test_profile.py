@@ -181,7 +181,7 @@ class Profile(unittest.TestCase):
         code, out, error = program.run("profile", os.path.join(program.SOURCE, "inputs", deck), f"run.directory={folder}",
                                        "stages[0].simulate.steps=20")
         self.assertEqual(code, 0, error)
-        self.assertRegex(out + error, re.escape("the run goes on without this part of its profile: cannot write '")
+        self.assertRegex(out + error, re.escape("the run continues without this part of its profile: cannot write '")
                          + ".*trace.json': Is a directory; free some space or choose another run directory")
         self.assertTrue(os.path.isfile(os.path.join(folder, "simulate", "profile.json")))
 

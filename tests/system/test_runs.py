@@ -23,9 +23,9 @@ class Used(Case):
         deck(self.folder, seed=2, steps=60)
         self.assertEqual(self.does("run", "deck.yaml", code=2), (
             "cambium: 'run' holds a run already (simulate/restart.100.h5), and `run` begins a new one. What to type instead:\n"
-            "  cambium restart run   goes on with it\n"
-            "  cambium run deck.yaml --overwrite   begins anew and keeps the older run in run/previous\n"
-            "  cambium run deck.yaml run.directory=run_2   leaves it alone and writes elsewhere\n"
+            "  cambium restart run   continues it\n"
+            "  cambium run deck.yaml --overwrite   begins again and keeps the older run in run/previous\n"
+            "  cambium run deck.yaml run.directory=run_2   leaves it unchanged and writes elsewhere\n"
             "Its deck is another one: run.seed is 1 there and 2 here, stages[0].simulate.steps is 100 there and 60 here\n"))
         self.assertEqual(tree(self.run_folder), before)
         out = self.does("run", "deck.yaml", "--overwrite")
@@ -47,13 +47,13 @@ class Used(Case):
         self.does("run", "deck.yaml")
         deck(self.folder, steps=60)
         error = self.does("run", "deck.yaml", code=2)
-        self.assertIn("\n  cambium restart run 'stages[0].simulate.steps=60'   goes on with it\n", error)
-        command = re.search(r"cambium (restart .*)   goes on with it", error).group(1)
+        self.assertIn("\n  cambium restart run 'stages[0].simulate.steps=60'   continues it\n", error)
+        command = re.search(r"cambium (restart .*)   continues it", error).group(1)
         out = self.does(*command.replace("'", "").split())
         self.assertIn("changed: stages[0].simulate.steps was 40, is 60", out)
         self.assertIn("resumed at step 40", out)
         os.makedirs(self.path("run_2"))
-        self.assertIn(" run.directory=run_3   leaves it alone", self.does("run", "deck.yaml", code=2))
+        self.assertIn(" run.directory=run_3   leaves it unchanged", self.does("run", "deck.yaml", code=2))
 
     def test_a_run_that_never_began_is_in_nobodys_way(self):
         deck(self.folder)
@@ -76,7 +76,7 @@ class Used(Case):
             os.remove(self.path("run", name))
         error = self.does("run", "deck.yaml", code=2)
         self.assertIn("'run' holds a run already (simulate/restart.100.h5)", error)
-        self.assertNotIn("goes on with it", error)
+        self.assertNotIn("continues it", error)
         self.assertIn("'run' holds no run: there is no deck.resolved.yaml", self.does("restart", "run", code=2))
 
     def test_a_checkpoint_of_another_run_is_refused(self):
@@ -88,7 +88,7 @@ class Used(Case):
         theirs, ours = (ids(self.path(name))["deck.resolved.yaml"] for name in ("run2", "run1"))
         self.assertEqual(self.does("restart", "run1", code=2), (
             f"cambium: 'run1/simulate/restart.80.h5' was written by another run (its id is {theirs}, that of this directory {ours}): move it away, or "
-            "go on in the directory that it came from\n"))
+            "continue in the directory that it came from\n"))
 
     def test_a_stage_folder_that_is_a_link_is_refused(self):
         deck(self.folder)
@@ -129,8 +129,8 @@ class Restarts(Case):
         self.does("run", "deck.yaml")
         before = tree(self.path("run", "train"))
         self.assertEqual(self.does("restart", "run", "stages[0].train.learning_rate.start=0.02", "stages[0].train.steps=60", code=2), (
-            "cambium: 'run/train/restart.40.h5' cannot go on with this deck: stages[0].train.learning_rate.start is 0.01 there and 0.02 here; leave what "
-            "decides the result as it was, or begin a new run with run.directory=PATH, which start_from lets begin with the weights of this one\n"))
+            "cambium: 'run/train/restart.40.h5' cannot continue with this deck: stages[0].train.learning_rate.start is 0.01 there and 0.02 here; leave what "
+            "determines the result as it was, or begin a new run with run.directory=PATH, which start_from lets begin with the weights of this one\n"))
         self.assertEqual(self.does("restart", "run", "run.seed=7", code=2), (
             "cambium: run.seed was 1 when 'run' began, and every random number since follows from it: it cannot become 7; begin a new run with "
             "run.directory=PATH\n"))
@@ -152,7 +152,7 @@ class Restarts(Case):
         self.does("run", "deck.yaml")
         error = self.does("restart", "run", "stages[0].simulate.timestep=0.002", "stages[0].simulate.potential.epsilon=0.02", code=2)
         self.assertIn("stages[0].simulate.potential.epsilon is 0.0104 there and 0.02 here, stages[0].simulate.timestep is 0.001 there and 0.002 here; "
-                      "leave what decides the result as it was, or begin a new run with run.directory=PATH\n", error)
+                      "leave what determines the result as it was, or begin a new run with run.directory=PATH\n", error)
         self.assertIn("resumed at step 40", self.does("restart", "run", "stages[0].simulate.steps=60", "stages[0].simulate.thermo.every=20",
                                                       "stages[0].simulate.ranks=[1, 1, 1]", 'run.walltime="01:00:00"'))
 
@@ -167,7 +167,7 @@ class Restarts(Case):
         self.does("run", "deck.yaml", "run.directory=y #2")
         self.assertTrue(os.path.isdir(self.path("y #2")))
         self.assertEqual(self.does("restart", name, "run.directory=elsewhere", code=2), (
-            f"cambium: a run goes on where it is: run.directory=elsewhere was asked for '{name}'; to go on elsewhere, copy the folder and restart the "
+            f"cambium: a run continues where it is: run.directory=elsewhere was requested for '{name}'; to continue elsewhere, copy the folder and restart the "
             "copy\n"))
 
     def test_a_moved_run_reads_its_own_files(self):

@@ -138,10 +138,10 @@ class Weights(unittest.TestCase):
         self.refused(write(self.path("few.safetensors"), few), "has no tensor 'layers.2.bias' of shape (5), which the network needs")
         self.refused(write(self.path("wide.safetensors"), {**arrays, "layers.0.bias": np.zeros(7)}),
                      "holds 'layers.0.bias' of shape (7), but the network's has (6); use the same network")
-        self.refused(write(self.path("cut.safetensors"), arrays, cut=9), "is no sound safetensors file: the file ends before its numbers do")
+        self.refused(write(self.path("cut.safetensors"), arrays, cut=9), "is no sound safetensors file: the file ends before its values do")
         self.refused(write(self.path("kind.safetensors"), arrays, "F32"), "is no sound safetensors file: shape and number of bytes differ")
         self.refused(write(self.path("kind.safetensors"), arrays, "I8"),
-                     "is no sound safetensors file: numbers of type I8; weights are F64, F32, F16, BF16, I64 or I32")
+                     "is no sound safetensors file: values of type I8; weights are F64, F32, F16, BF16, I64 or I32")
         with open(self.path("text.safetensors"), "w") as file:
             file.write("weights, but of another kind")
         self.refused(self.path("text.safetensors"), "is no safetensors file, or is cut short; copy it again")

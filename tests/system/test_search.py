@@ -96,7 +96,7 @@ class Kill(unittest.TestCase):
         out, error = process.communicate(timeout=120)
         self.assertNotEqual(process.returncode, 0)
         self.assertRegex(out, r"rank 2 gives no sign of life in trial \d+: taken for hung")
-        self.assertIn(f"rank 2 hung and did not come back; each trial handed out is finished and recorded. Look at its machine, then go on with: "
+        self.assertIn(f"rank 2 hung and did not come back; each trial assigned is finished and recorded. Check its machine, then continue with: "
                       f"cambium restart {run}", error)
         self.assertEqual(sorted(self.trials(log)), list(range(60)))
         code, out, error = program.run("restart", run, ranks=2)
@@ -119,8 +119,8 @@ class Kill(unittest.TestCase):
         os.kill(alive[0], signal.SIGSTOP)
         out, error = process.communicate(timeout=120)
         self.assertNotEqual(process.returncode, 0)
-        self.assertIn(f"rank 0 gives no sign of life for 1.5 s: taken for hung. Everything finished is recorded; look at its machine, then go "
-                      f"on with: cambium restart {run}", error)
+        self.assertIn(f"rank 0 gives no sign of life for 1.5 s: taken for hung. Everything finished is recorded; check its machine, then "
+                      f"continue with: cambium restart {run}", error)
         finished = self.trials(log)
         self.assertGreaterEqual(len(finished), 5)
         code, out, error = program.run("restart", run, ranks=2)

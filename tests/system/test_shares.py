@@ -155,7 +155,7 @@ class Shares(unittest.TestCase):
         os.remove(stage(copy, "restart.50.h5"))
         code, out, error = program.run("restart", os.path.join(copy, "run"), f"run.directory={copy}/run", ranks=2)
         self.assertEqual(code, 2, out)
-        self.assertIn("restart.100.h5: share 2 of 2 ('", error)
+        self.assertIn("restart.100.h5: shard 2 of 2 ('", error)
         self.assertIn(message, error)
         return copy
 
@@ -176,7 +176,7 @@ class Shares(unittest.TestCase):
             file["shares"].attrs["format"] = 2
         code, _, error = program.run("restart", os.path.join(folder, "run"), ranks=2)
         self.assertEqual(code, 2)
-        self.assertIn("keeps its arrays in shares of format 2, this Cambium reads format 1; resume with the version that wrote it", error)
+        self.assertIn("stores its arrays in shards of format 2, this Cambium reads format 1; resume with the version that wrote it", error)
 
     def test_killed_while_writing(self):
         """No checkpoint without its shares, whenever the ranks end."""

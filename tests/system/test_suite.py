@@ -167,7 +167,7 @@ class Suite(unittest.TestCase):
             self.assertEqual(values[key], value, key)
         values, found = self.closed("deepcam", "optimizer={type: adam, epsilon: 1e-6, beta2: 0.99}", step, "warm_up={steps: 36, from: 0.1}", "accumulate=2")
         self.assertEqual(found, ["train_samples is 3600; it must be 121266", "eval_samples is 400; it must be 15158",
-                                 "there is no eval_accuracy; at least one is asked for"])
+                                 "there is no eval_accuracy; at least one is required"])
         for key, value in {"opt_name": "Adam", "opt_betas": [0.9, 0.99], "opt_eps": 1e-6, "scheduler_type": "multistep", "gradient_accumulation_frequency": 2,
                            "scheduler_lr_warmup_steps": 36, "scheduler_milestones": [108, 144], "scheduler_decay_rate": 0.25, "seed": 5}.items():
             self.assertEqual(values[key], value, key)
@@ -179,7 +179,7 @@ class Suite(unittest.TestCase):
                            "opt_weight_decay": 0.01}.items():
             self.assertEqual(values[key], value, key)
         _, found = self.closed("oc20", "learning_rate={type: cosine, start: 0.01}")  # which falls at no step
-        self.assertEqual(found, [f"there is no opt_learning_rate_decay_{key}; exactly one is asked for" for key in ("boundary_steps", "factor")])
+        self.assertEqual(found, [f"there is no opt_learning_rate_decay_{key}; exactly one is required" for key in ("boundary_steps", "factor")])
 
     def test_keys_of_later_optimizers(self):
         for optimizer, keys in (("{type: muon, momentum: 0.8}", {"opt_name": "muon", "opt_momentum": 0.8, "opt_eps": 1e-7, "opt_weight_decay": 0.1}),

@@ -208,7 +208,7 @@ class Interrupted(unittest.TestCase):
         launched.send_signal(signal.SIGTERM)
         out, err = launched.communicate(timeout=300)
         self.assertEqual(launched.returncode, 3, out + err)
-        self.assertIn("stopped by signal SIGTERM; the same command goes on with what is missing", out)
+        self.assertIn("stopped by signal SIGTERM; the same command continues with what is missing", out)
         done = [row["state"] for row in table(where)].count("done")
         self.assertTrue(1 <= done < 6, done)
         first = os.stat(os.path.join(where, "001_k=0.3", "simulate", "thermo.csv")).st_mtime_ns
@@ -364,7 +364,7 @@ class Slurm(unittest.TestCase):
         script = os.path.join(folder, "array.sh")
         code, out, err = program.run("sweep", deck, "--over", K + "=[0.4, 0.5]", "--slurm", script, "run.walltime='90:00'")
         self.assertEqual(code, 0, err)
-        self.assertEqual(out, f"wrote {script}: 2 runs as a job array; its first lines say how to submit it\n")
+        self.assertEqual(out, f"wrote {script}: 2 runs as a job array; its first lines explain how to submit it\n")
         with open(script) as file:
             text = file.read()
         for part in ("#SBATCH --array=1-2\n", "#SBATCH --job-name=landau\n", "#SBATCH --ntasks=1\n", "#SBATCH --time=01:30:00\n"):

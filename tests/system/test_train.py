@@ -92,7 +92,7 @@ class Training(unittest.TestCase):
 
     def test_what_a_training_warns_of(self):
         folder, out = self.trained("warned", steps=9, layers="6, 9")
-        self.assertIn("warm_up takes 10 steps, but the training has 9: its learning rate only rises, and the schedule behind it never begins; "
+        self.assertIn("warm_up takes 10 steps, but the training has 9: its learning rate only rises, and the schedule after it never begins; "
                       "shorten warm_up, or train longer", out)
         self.assertIn("ema: after 9 steps 39 % of it are still the weights that training began with, and it is what is validated and "
                       "written; lower decay to 0.6, let averaging begin later (start_step), or train longer", out)
@@ -101,7 +101,7 @@ class Training(unittest.TestCase):
                                        f"stages[0].train.start_from={model}")
         self.assertEqual(code, 0, error)
         self.assertIn(f"start_from: the network of '{model}' has other keys than the deck's: activation: tanh there, relu here; its weights "
-                      "mean the same only where these say nothing of what the network computes", out)
+                      "mean the same only where these do not change what the network computes", out)
         self.assertNotIn("ema: after", out)
         self.assertNotIn("warm_up takes", out)
 
@@ -226,7 +226,7 @@ class Training(unittest.TestCase):
              "gradient_accumulation_steps does nothing in ordered mode, where reduce.micro_batches cuts the batch; remove it"),
             (dict(mode="ordered"), ["stages[0].train.reduce.micro_batches=6"], "micro_batches is 6, but must be a power of two; 8 is the next"),
             ({}, ["stages[0].train.epochs=3"], "give one of: steps, epochs"),
-            ({}, ["stages[0].train.hold_out=0.0001"], "hold_out 0.0001 of 500 samples is none; hold out more, or leave it away"),
+            ({}, ["stages[0].train.hold_out=0.0001"], "hold_out 0.0001 of 500 samples is none; hold out more, or remove it"),
             ({}, ["stages[0].train.start_from=none.h5"], "none.h5"),
             ({}, ["stages[0].train.optimizer=adma"], "did you mean 'adam'"),
         ]
@@ -242,7 +242,7 @@ class Training(unittest.TestCase):
             file["cambium"].attrs["deck"] = ""  # by which the difference is found before
         code, _, error = program.run("restart", os.path.join(folder, "run"), "stages[0].train.optimizer=sgd")
         self.assertEqual(code, 2)
-        self.assertIn("was written with optimizer adamw, but the deck says sgd; resume with the same, or begin a new run with "
+        self.assertIn("was written with optimizer adamw, but the deck has sgd; resume with the same, or begin a new run with "
                       "start_from", error)
 
     def test_training_goes_on_from_a_model(self):
@@ -404,8 +404,8 @@ class Training(unittest.TestCase):
         code, out, error = program.run("suite", "check", os.path.join(folder, "run"))
         self.assertEqual(code, 2)
         for key in ("submission_org", "submission_platform", "submission_division", "submission_status"):
-            self.assertIn(f"there is no {key}; exactly one is asked for", out)
-        self.assertIn("there is no cache_clear; at least one is asked for", out)
+            self.assertIn(f"there is no {key}; exactly one is required", out)
+        self.assertIn("there is no cache_clear; at least one is required", out)
 
 
 if __name__ == "__main__":

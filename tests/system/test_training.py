@@ -81,7 +81,7 @@ class Training(unittest.TestCase):
         with self.assertRaises(cambium.CambiumError) as raised:
             training.step(x=self.x, y=self.y, units={"z": "K"})
         self.assertEqual(str(raised.exception), "units names 'z', which is not given; the arrays are: x, y")
-        with self.assertRaisesRegex(cambium.CambiumError, "array 'y' is one number; give an array whose first axis counts samples"):
+        with self.assertRaisesRegex(cambium.CambiumError, "array 'y' is a scalar; give an array whose first axis counts samples"):
             training.step(x=self.x, y=1.0)
         self.assertEqual(training.steps, 0)
         training.step(x=np.ma.masked_less(self.x, -2), y=self.y)

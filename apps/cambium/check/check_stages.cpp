@@ -33,7 +33,7 @@ void check_stage(const StagesToCheck& all, std::size_t k, bool tried, Check& che
     if (checked)
       checked->examine(check);
     else
-      check.not_looked_at("what it needs and writes beyond its keys: the type does not say");
+      check.not_looked_at("what it needs and writes beyond its keys: the type does not declare it");
   });
 }
 
@@ -69,7 +69,7 @@ void check_stages(const StagesToCheck& all, Context& context) {
     for (const auto& line : lines_of(check.stage())) context.log.info(line);
   }
   throw_if_any(check, all.deck);
-  if (!check.unseen().empty()) context.log.info("\nnot looked at:");
+  if (!check.unseen().empty()) context.log.info("\nnot checked:");
   for (const auto& line : check.unseen()) context.log.info("  " + line);
 }
 

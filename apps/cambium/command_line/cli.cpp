@@ -93,7 +93,7 @@ int parse(CLI::App& app, int argc, char** argv, bool root) {
                     "`cambium {} --help` lists the options",
                     error.what(), argv[1]));
   } catch (const CLI::RequiredError& error) {
-    throw InputError(fmt::format("{}; `cambium {} --help` says what it takes", error.what(), argv[1]));
+    throw InputError(fmt::format("{}; `cambium {} --help` lists what it takes", error.what(), argv[1]));
   } catch (const CLI::ParseError& error) {
     if (!root) return error.get_exit_code() == 0 ? 0 : static_cast<int>(ExitCode::bad_input);
     return app.exit(error) == 0 ? 0 : static_cast<int>(ExitCode::bad_input);
@@ -115,7 +115,7 @@ struct Given {
 
 /// For commands that read decks.
 void add_verbose(CLI::App& command) {
-  const std::string about = "behind a message its identifier, by which docs/errors.md is searched";
+  const std::string about = "print the identifier of each message, which docs/errors.md explains";
   command.add_flag(verbose_flag, about);
 }
 
@@ -130,7 +130,7 @@ void add_deck_verbs(CLI::App& app, Commands& commands, Given& given, ExitCode& c
   };
   auto* run = deck_command("run", "run every stage of a deck, in a directory that holds no other run");
   run->add_flag("--overwrite", given.deck_options.overwrite,
-                "begin anew where run.directory holds a run, which is kept in run.directory/previous");
+                "begin again where run.directory holds a run, which is moved to run.directory/previous");
   // Carried out before MPI starts (command_line/keep_going.hpp); here for --help.
   const std::string about = "start the ranks, and start them again when one of them dies";
   run->add_flag(keep_going_flag, about);
@@ -141,9 +141,9 @@ void add_deck_verbs(CLI::App& app, Commands& commands, Given& given, ExitCode& c
       "with --keep-going: steps of a training between two copies in memory, from which it continues (none)");
   run->add_option("--launcher", given.kind, "with --keep-going: what starts ranks, before -n NUMBER (mpirun)");
   run->callback([&commands, &given, &code] { code = commands.run(given.deck, given.deck_options); });
-  auto* profile = deck_command("profile", "run a deck and say what the time of each stage goes into (run.profile)");
+  auto* profile = deck_command("profile", "run a deck and report where the time of each stage goes (run.profile)");
   profile->add_flag("--overwrite", given.deck_options.overwrite,
-                    "begin anew where run.directory holds a run, which is kept in run.directory/previous");
+                    "begin again where run.directory holds a run, which is moved to run.directory/previous");
   profile->callback([&commands, &given, &code] {
     given.deck_options.overrides.push_back("run.profile=true");
     code = commands.run(given.deck, given.deck_options);
@@ -163,16 +163,16 @@ void add_deck_verbs(CLI::App& app, Commands& commands, Given& given, ExitCode& c
 void add_sweep(CLI::App& app, Commands& commands, Given& given, ExitCode& code) {
   auto& options = given.sweep_options;
   auto* sweep = app.add_subcommand(
-      "sweep", "a table of runs of one deck: what is missing of it is run, ranks are divided, results come together");
+      "sweep", "a table of runs of one deck: missing ones are run, ranks are distributed, results are collected");
   sweep->add_option("deck", given.deck, "YAML deck")->required();
   sweep->add_option("overrides", given.deck_options.overrides, "key.path=value, for all runs");
   sweep
       ->add_option("--over", options.overs,
-                   "key.path=[a, b, c], =range(first, last, count) or =log(first, last, count); once for each key, in "
-                   "place of the deck's sweep.over")
+                   "key.path=[a, b, c], =range(first, last, count) or =log(first, last, count); once for each key, "
+                   "instead of the deck's sweep.over")
       ->allow_extra_args(false);
   sweep->add_flag("--zip", options.zip, "pair the first values of all keys, then the second ones");
-  sweep->add_option("--ranks-per-run", options.ranks_per_run, "ranks of one run; all ranks shared out when absent")
+  sweep->add_option("--ranks-per-run", options.ranks_per_run, "ranks of one run; all ranks are distributed when absent")
       ->check(CLI::PositiveNumber);
   sweep->add_flag("--dry-run", options.dry_run, "read every deck, print the table, run nothing");
   sweep->add_flag("--retry", options.retry, "begin runs that failed again");
@@ -211,7 +211,7 @@ void add_lookups(CLI::App& app, Commands& commands, Given& given, ExitCode& code
 void add_doctor(CLI::App& app, Commands& commands, DoctorOptions& given, ExitCode& code) {
   auto* doctor = app.add_subcommand("doctor",
                                     "what this build can do, where ranks, memory and files are, and a self-check; exit "
-                                    "code 4 when an answer is wrong");
+                                    "code 4 when a result is wrong");
   doctor->add_option("directory", given.directory, "directory in which runs will write; default: the current one");
   doctor->add_flag("--quick", given.quick, "without the simulations, which take some seconds");
   doctor->callback([&commands, &given, &code] { code = commands.doctor(given); });
@@ -253,21 +253,20 @@ void add_pictures(CLI::App& app, Commands& commands, PictureOptions& given, Exit
   auto* plot = add("plot", "a picture of every file of a run, or of one file, with names and units",
                    "picture to write, its format by the name (.png, .pdf, .svg); FILE.png when absent. Of a run: the "
                    "folder for the pictures");
-  plot->add_option("--frame", given.frame, "which moment, from 0; negative ones count from the end");
-  auto* movie = add("movie", "a movie of every file of a run with several moments, or of one file",
-                    "movie to write (.mp4, .gif), or NAME.png for a picture of every moment; FILE.mp4 when absent, "
+  plot->add_option("--frame", given.frame, "index of the snapshot, from 0; negative ones count from the end");
+  auto* movie = add("movie", "a movie of every file of a run with several snapshots, or of one file",
+                    "movie to write (.mp4, .gif), or NAME.png for a picture of every snapshot; FILE.mp4 when absent, "
                     "FILE.gif where there is no ffmpeg. Of a run: the folder for the movies");
   movie->add_option("--fps", given.fps, "frames per second (10)");
-  movie->add_option("--every", given.every, "every so many moments (1)");
+  movie->add_option("--every", given.every, "stride in snapshots (1)");
 }
 
 void add_watch(CLI::App& app, Commands& commands, WatchOptions& given, ExitCode& code) {
-  auto* watch =
-      app.add_subcommand("watch", "curves of a run in the terminal while it goes on: loss, validation, thermo");
+  auto* watch = app.add_subcommand("watch", "curves of a run in the terminal while it runs: loss, validation, thermo");
   watch->add_option("run", given.run, "run directory, or the folder of a stage")->required();
   watch->add_option("--stage", given.stage, "folder of the stage; default: the one that wrote last");
   watch->add_option("--show", given.show, "only these columns")->delimiter(',')->allow_extra_args(false);
-  watch->add_option("--interval", given.interval, "seconds between looks (2)");
+  watch->add_option("--interval", given.interval, "seconds between updates (2)");
   watch->add_option("--page", given.page, "also write an HTML page that reloads itself");
   watch->add_flag("--once", given.once, "look once");
   watch->callback([&commands, &given, &code] { code = commands.watch(given); });
@@ -337,7 +336,7 @@ static int after_output(int code, int argc, char** argv) {
   const int number = ::write(STDOUT_FILENO, "\n", 1) < 0 ? errno : 0;  // the first refusal's number is gone
   std::fprintf(
       stderr,
-      "cambium: the standard output took not all of what this command says%s%s; send it to a device with room\n",
+      "cambium: the standard output did not take all that this command prints%s%s; send it to a device with room\n",
       number ? ": " : "", number ? std::strerror(number) : "");
   const std::string verb = argc > 1 ? argv[1] : "";
   const bool runs = verb == "run" || verb == "restart" || verb == "sweep" || verb == "profile";

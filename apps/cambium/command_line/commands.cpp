@@ -97,7 +97,7 @@ ExitCode Commands::sweep(const std::string& path, const DeckOptions& options, co
       const std::string limit = read.root["run"]["walltime"].text();
       write_slurm_script(read, sweep, sweep_words(path, options, sweep), limit.empty() ? 0.0 : parse_wall_time(limit));
     });
-    log_.info(fmt::format("wrote {}: {} runs as a job array; its first lines say how to submit it", sweep.slurm,
+    log_.info(fmt::format("wrote {}: {} runs as a job array; its first lines explain how to submit it", sweep.slurm,
                           read.table.rows.size()));
     return ExitCode::done;
   }
@@ -109,7 +109,7 @@ ExitCode Commands::sweep(const std::string& path, const DeckOptions& options, co
 ExitCode Commands::restart(const std::string& directory, const DeckOptions& options) {
   const auto deck = fs::path(directory) / "deck.resolved.yaml";
   if (!fs::exists(deck) && fs::exists(fs::path(directory) / sweep_file))
-    throw InputError(fmt::format("'{}' holds a sweep, which its own command goes on with: {}", directory,
+    throw InputError(fmt::format("'{}' holds a sweep, which its own command continues: {}", directory,
                                  stored_sweep(directory).command));
   if (!fs::exists(deck))
     throw InputError(fmt::format("'{}' holds no run: there is no {}; give the folder named run.directory in the deck",
@@ -178,8 +178,8 @@ ExitCode Commands::new_plugin(const std::string& name, const std::string& destin
   io::on_root(context_.comm,
               [&] { files = cambium::new_plugin(name, folder, template_of(kind, shared_folder("template"))); });
   for (const auto& file : files) log_.info(fmt::format("  {}/{}", folder, file));
-  log_.info(
-      fmt::format("made the plugin '{}' ({}) in {}; its README.md says how to build and run it", name, kind, folder));
+  log_.info(fmt::format("made the plugin '{}' ({}) in {}; its README.md explains how to build and run it", name, kind,
+                        folder));
   return ExitCode::done;
 }
 
@@ -225,10 +225,11 @@ ExitCode Commands::bench(const std::string& name, const std::vector<std::string>
   }
   if (name.empty()) {
     for (const auto& bench : registry_.benches()) log_.info(fmt::format("{:<22}{}", bench.name, bench.doc));
-    log_.info(fmt::format("{:<22}{}", "all",
-                          "every one of them, each beside its peer where that is installed; some minutes"));
+    log_.info(fmt::format(
+        "{:<22}{}", "all",
+        "every one of them, each compared with its reference implementation where that is installed; some minutes"));
     log_.info(fmt::format("{:<22}{}", "compare OLD NEW",
-                          "two builds of this program in turns: what became slower beyond noise"));
+                          "two builds of this program in alternating turns: what became slower beyond noise"));
     return ExitCode::done;
   }
   if (name == "all" && !words.empty())

@@ -52,7 +52,7 @@ void show(const std::vector<io::Recoded>& list, const std::string& to, Log& log)
     }
     ++arrays;
     const double bytes = static_cast<double>(set.elements * set.bytes_per_value);
-    log.info(fmt::format("  {:<40}{:>12.4g} MB{:>12.4g} MB stored, {:.3g} times smaller than its numbers", set.path,
+    log.info(fmt::format("  {:<40}{:>12.4g} MB{:>12.4g} MB stored, {:.3g} times smaller than its values", set.path,
                          bytes / 1e6, static_cast<double>(set.stored_after) / 1e6,
                          bytes / static_cast<double>(std::max<std::int64_t>(set.stored_after, 1))));
     plain += bytes;
@@ -86,7 +86,7 @@ int run_on_root(CLI::App& app, std::vector<std::string> arguments, Context& cont
 }
 
 int compress(std::vector<std::string> arguments, Context& context) {
-  CLI::App app("A copy of an HDF5 file whose real arrays lie within a bound of error", "cambium compress");
+  CLI::App app("A copy of an HDF5 file whose real arrays are compressed within an error bound", "cambium compress");
   std::string from, to;
   std::vector<std::string> keys;
   std::int64_t fewest = 1024;
@@ -123,8 +123,9 @@ int decompress(std::vector<std::string> arguments, Context& context) {
 }  // namespace
 
 std::vector<Command> compress_commands() {
-  return {{"core", "compress", "a copy of an HDF5 file whose real arrays lie within a bound of error", compress},
-          {"core", "decompress", "a copy of a compressed HDF5 file that every program reads", decompress}};
+  return {
+      {"core", "compress", "a copy of an HDF5 file whose real arrays are compressed within an error bound", compress},
+      {"core", "decompress", "a copy of a compressed HDF5 file that every program reads", decompress}};
 }
 
 }  // namespace cambium

@@ -6,10 +6,10 @@ namespace cambium {
 
 std::span<const EnvironmentVariable> environment_variables() {
   static constexpr std::array variables = {
-      EnvironmentVariable{"CAMBIUM_PLUGIN_PATH", "folders, separated by colons, in which plugins are looked for"},
+      EnvironmentVariable{"CAMBIUM_PLUGIN_PATH", "folders, separated by colons, in which plugins are searched for"},
       EnvironmentVariable{"CAMBIUM_PYTHON",
                           "the Python that draws pictures and pages; it needs numpy, h5py, matplotlib"},
-      EnvironmentVariable{"CAMBIUM_DATA", "folder of real data, for benches and tests that ask for it"},
+      EnvironmentVariable{"CAMBIUM_DATA", "folder of real data, for benches and tests that need it"},
       EnvironmentVariable{"CAMBIUM_RESTARTED",
                           "set by the program itself when it has started again with other settings "
                           "of the BLAS; set it to keep yours"},
@@ -19,13 +19,13 @@ std::span<const EnvironmentVariable> environment_variables() {
       EnvironmentVariable{"OPENBLAS_NUM_THREADS", "threads of OpenBLAS alone"},
       EnvironmentVariable{"OPENBLAS_CORETYPE", "the kernels OpenBLAS takes; chosen by the program where it is not set"},
       EnvironmentVariable{"XDG_CACHE_HOME",
-                          "where cambium profile keeps the measured peaks of the machine; ~/.cache without it"},
+                          "where cambium profile stores the measured peaks of the machine; ~/.cache without it"},
       EnvironmentVariable{"CAMBIUM_NETWORK",
                           "'5 us, 2 GB/s': messages take the time that such a network would need, to see on one "
                           "machine what waits"},
       EnvironmentVariable{"HDF5_PLUGIN_PATH", "where HDF5 finds filters, for files that other programs compressed"},
-      EnvironmentVariable{"HDF5_VDS_PREFIX", "folder in which parts of virtual data sets are looked for"},
-      EnvironmentVariable{"HDF5_EXTFILE_PREFIX", "folder in which files of external storage are looked for"},
+      EnvironmentVariable{"HDF5_VDS_PREFIX", "folder in which parts of virtual data sets are searched for"},
+      EnvironmentVariable{"HDF5_EXTFILE_PREFIX", "folder in which files of external storage are searched for"},
       EnvironmentVariable{"HDF5_USE_FILE_LOCKING", "FALSE by the program itself where it is not set"},
       EnvironmentVariable{"CAMBIUM_HDF5_PROBE", "the program that opens HDF5 files of others first; 'none' for none"},
   };

@@ -101,7 +101,7 @@ Supervised supervised(int argc, char** argv) {
   out.ranks = rank_numbers(ranks);
   if (out.ranks.size() < 2)
     throw InputError(
-        fmt::format("--ranks {} leaves nothing to go on with after the loss of a rank; give the numbers of ranks of "
+        fmt::format("--ranks {} leaves nothing to continue with after the loss of a rank; give the numbers of ranks of "
                     "later starts, too, for example --ranks {},{}",
                     ranks, ranks, ranks));
   return out;
@@ -176,11 +176,10 @@ int run_ranks(const Supervised& job, const std::string& memory) {
     const int status = status_of(words);
     if (!is_loss(status) || asked) return status;
     if (start + 1 == job.ranks.size()) {
-      std::fprintf(
-          stderr,
-          "cambium: a rank was lost (the launcher ended with %d) and no start is left of --ranks; the run goes "
-          "on from its newest checkpoint on disk by cambium restart\n",
-          status);
+      std::fprintf(stderr,
+                   "cambium: a rank was lost (the launcher ended with %d) and no start is left of --ranks; the run "
+                   "continues from its newest checkpoint on disk by cambium restart\n",
+                   status);
       return status;
     }
     const auto directory = noted_directory(memory);

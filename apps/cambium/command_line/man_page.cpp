@@ -55,13 +55,12 @@ std::string man_page(const CommandTree& tree) {
   out += fmt::format(".SH DESCRIPTION\n{}\n.SH COMMANDS\n", roff(tree.doc));
   for (const auto& verb : tree.verbs) out += section(verb, "cambium");
   out += ".SH \"EXIT STATUS\"\n";
-  for (const auto& [code, meaning] : {std::pair{"0", "done"},
-                                      {"2", "bad input: the message names the place and the remedy"},
-                                      {"3",
-                                       "stopped early by a signal or the wall time; the last line is the command "
-                                       "that goes on"},
-                                      {"4", "numerical failure; the state is kept in a file"},
-                                      {"70", "a fault of the program"}})
+  for (const auto& [code, meaning] :
+       {std::pair{"0", "done"},
+        {"2", "bad input: the message names the location and the remedy"},
+        {"3", "stopped early by a signal or the wall time; the last line is the command that continues"},
+        {"4", "numerical failure; the state is stored in a file"},
+        {"70", "a fault of the program"}})
     out += fmt::format(".TP\n.B {}\n{}\n", code, roff(meaning));
   out += ".SH ENVIRONMENT\n";
   for (const auto& variable : environment_variables())
@@ -73,7 +72,7 @@ std::string man_page(const CommandTree& tree) {
   for (const auto& [words, meaning] :
        {std::pair{"cambium check deck.yaml", "all problems of a deck; nothing is run"},
         {"mpirun \\-np 4 cambium run md/copper_melting stages[0].simulate.steps=1000", "a shipped deck on 4 ranks"},
-        {"cambium restart runs/copper_melting", "go on from the newest checkpoint"},
+        {"cambium restart runs/copper_melting", "continue from the newest checkpoint"},
         {"cambium doc potential lennard_jones", "the keys of a type"},
         {"cambium report runs/copper_melting", "a page with pictures and timing"}})
     out += fmt::format(".TP\n.B {}\n{}\n", words, meaning);

@@ -14,15 +14,15 @@ namespace cambium {
 
 static void require_sense(const std::string& verb, const PictureOptions& options) {
   if (!std::filesystem::exists(options.source))
-    throw InputError(fmt::format(
-        "there is no '{0}' to draw: name a file that a stage wrote, such as runs/copper/simulate/thermo.csv, or a run "
-        "directory; `cambium {1} --help` says more",
-        options.source, verb));
+    throw InputError(
+        fmt::format("there is no '{0}' to draw: name a file that a stage wrote, such as "
+                    "runs/copper/simulate/thermo.csv, or a run directory; `cambium {1} --help` explains more",
+                    options.source, verb));
   if (!(options.fps > 0.0 && options.fps <= 120.0))
     throw InputError(
         fmt::format("--fps is {:g}; a movie needs more than 0 and at most 120 frames per second", options.fps));
   if (options.every < 1)
-    throw InputError(fmt::format("--every is {}; it is 1 for every moment, 2 for every second one", options.every));
+    throw InputError(fmt::format("--every is {}; it is 1 for every snapshot, 2 for every second one", options.every));
 }
 
 bool draw_pictures(const std::string& verb, const PictureOptions& options) {
@@ -36,7 +36,7 @@ bool draw_pictures(const std::string& verb, const PictureOptions& options) {
   const int status = run_program(words);
   if (status != 0 && status != static_cast<int>(ExitCode::bad_input))
     throw InputError(
-        fmt::format("the {} could not be drawn; the reason stands above", verb == "plot" ? "picture" : "movie"));
+        fmt::format("the {} could not be drawn; the reason is above", verb == "plot" ? "picture" : "movie"));
   return status == 0;
 }
 

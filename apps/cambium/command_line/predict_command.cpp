@@ -71,7 +71,7 @@ void require_new(const PredictionPaths& paths, bool overwrite) {
 }
 
 int predict(const Registry& registry, std::vector<std::string> arguments, Context& context) {
-  CLI::App app("Answers of a trained model to the samples of a file", "cambium predict");
+  CLI::App app("Predictions of a trained model for the samples of a file", "cambium predict");
   std::string model_path, file, output;
   std::int64_t batch = 64;
   bool overwrite = false;
@@ -102,7 +102,7 @@ int predict(const Registry& registry, std::vector<std::string> arguments, Contex
 }  // namespace
 
 Command predict_command(Registry& registry) {
-  return {"core", "predict", "answers of a trained model to the samples of a file",
+  return {"core", "predict", "predictions of a trained model for the samples of a file",
           [&registry](std::vector<std::string> arguments, Context& context) {
             return predict(registry, std::move(arguments), context);
           }};

@@ -53,7 +53,7 @@ static void require_run(const std::string& run) {
 static void write_page(const std::string& program, std::vector<std::string> words, const std::string& page) {
   words.insert(words.begin(), {drawing_python(), shared_folder("python") + "/" + program});
   if (!page.empty()) words.insert(words.end(), {"-o", page});
-  if (run_program(words) != 0) throw InputError("the page could not be written; the reason stands above");
+  if (run_program(words) != 0) throw InputError("the page could not be written; the reason is above");
 }
 
 void write_report(const std::string& run, const std::string& page) {

@@ -32,7 +32,7 @@ const char* device_aware() {
 #if defined(MPIX_CUDA_AWARE_SUPPORT) || defined(MPIX_ROCM_AWARE_SUPPORT)
   return "takes addresses of host memory only";
 #else
-  return "does not say whether it takes addresses of a device";
+  return "does not report whether it takes addresses of a device";
 #endif
 }
 

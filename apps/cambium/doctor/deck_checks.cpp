@@ -39,7 +39,7 @@ struct Expectation {
 Expectation expectation_in(const deck::Node& note, const std::string& path) {
   const auto number = [&](const char* key) {
     const auto value = parse_number(note[key].text());
-    if (!value) throw InputError(fmt::format("'{}': x-doctor.{} is no number: '{}'", path, key, note[key].text()));
+    if (!value) throw InputError(fmt::format("'{}': x-doctor.{} is not a number: '{}'", path, key, note[key].text()));
     return *value;
   };
   return {note["what"].text(), note["result"].text(), number("expected"), number("within"), note["wrong"].text()};

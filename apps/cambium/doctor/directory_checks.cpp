@@ -39,11 +39,13 @@ void check_disk(const std::string& scratch, const Comm& comm, Findings& findings
     seconds = wall_seconds() - start;
   }
   comm.broadcast(failed);
-  if (!failed.empty()) return findings.add(Mark::wrong, "disk", failed, "give run.directory a place with room");
-  findings.judge(left > 1e9, Mark::note, "disk",
-                 fmt::format("{} free; 34 MB reached it in {:.2g} s ({:.0f} MB/s)", bytes_text(left), seconds,
-                             1e-6 * static_cast<double>(bytes) / seconds),
-                 "less than 1 GB is little for checkpoints and trajectories: run.directory=PATH chooses another place");
+  if (!failed.empty())
+    return findings.add(Mark::wrong, "disk", failed, "give run.directory a location with free space");
+  findings.judge(
+      left > 1e9, Mark::note, "disk",
+      fmt::format("{} free; 34 MB reached it in {:.2g} s ({:.0f} MB/s)", bytes_text(left), seconds,
+                  1e-6 * static_cast<double>(bytes) / seconds),
+      "less than 1 GB is little for checkpoints and trajectories: run.directory=PATH chooses another location");
 }
 
 /// Ranks that do not see a file that rank 0 has just brought to the disk.
@@ -66,7 +68,7 @@ void check_seen(const std::string& scratch, const Comm& comm, Findings& findings
   comm.broadcast(first);
   findings.judge(first.empty(), Mark::wrong, "seen by all",
                  first.empty() ? fmt::format("all {} ranks read what rank 0 wrote", comm.size())
-                               : fmt::format("{} does not see what rank 0 wrote in '{}', and {} more", first,
+                               : fmt::format("{} cannot read what rank 0 wrote in '{}', and {} more", first,
                                              fs::path(scratch).parent_path().string(), lost == 0 ? 0 : lost - 1),
                  "put run.directory on a file system that all machines share");
 }

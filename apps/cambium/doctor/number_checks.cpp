@@ -108,12 +108,12 @@ void check_numbers(Context& context, Findings& findings) {
                  arrive ? "sums, a ring of 1 MB and a broadcast arrive as sent" : "what arrives is not what was sent",
                  "try another transport (Open MPI: OMPI_MCA_pml=ob1; UCX: UCX_TLS=tcp,self,sm), and tell those who run "
                  "the machine");
-  const char* blas = "another BLAS, or OPENBLAS_CORETYPE=HASWELL; a processor with wrong products is broken";
+  const char* blas = "another BLAS, or OPENBLAS_CORETYPE=HASWELL; a CPU with wrong products is broken";
   below("products", product_error<double>(65, 43, 171), 1e-13, "double against plain loops:", blas);
   below("products", product_error<float>(65, 43, 171), 1e-5, "float against plain loops:", blas);
   below("eigenvalues", eigenvalue_error(64), 1e-12, "of a chain against their formula:", blas);
   below("transforms", transform_error(60, 8), 1e-11, "by the kernels, of cosines:",
-        "a build for another processor or device (CAMBIUM_ARCH, Kokkos_ARCH); build on the machine that computes");
+        "a build for another CPU or device (CAMBIUM_ARCH, Kokkos_ARCH); build on the machine that computes");
   const bool known = comm.min(random_numbers_are_known() ? 1.0 : 0.0) > 0.0;
   findings.judge(known, Mark::wrong, "random numbers",
                  known ? "Philox gives the words its authors give" : "Philox gives other words than its authors give",

@@ -14,15 +14,16 @@
 namespace cambium {
 
 void Machine::Level::describe(deck::Describe<Level>& d) {
-  d("name", &Level::name, "of the level, for example node");
+  d("name", &Level::name, "name of the level, for example node");
   d("size", &Level::size,
-    "units of the level before it (devices, for the first) that it joins; the last level leaves it away and takes all")
+    "number of units of the level before it (devices, for the first) that it joins; the last level omits it and takes "
+    "all")
       .at_least(1);
-  d("bandwidth", &Level::bandwidth, "that one unit sends to the others of its level")
+  d("bandwidth", &Level::bandwidth, "bandwidth from one unit to the others of its level")
       .unit("B/s")
       .positive()
       .example("25 GB/s");
-  d("latency", &Level::latency, "of one message").unit("s").non_negative().example("2 us");
+  d("latency", &Level::latency, "latency of one message").unit("s").non_negative().example("2 us");
 }
 
 static std::string machine_problem(const Machine& m) {
@@ -31,41 +32,43 @@ static std::string machine_problem(const Machine& m) {
            "us}]";
   for (std::size_t k = 0; k + 1 < m.levels.size(); ++k)
     if (!m.levels[k].size)
-      return fmt::format("levels: '{}' has no size; say how many {} it joins (only the last level takes what is left)",
+      return fmt::format("levels: '{}' has no size; give how many {} it joins (only the last level takes the rest)",
                          m.levels[k].name, k == 0 ? "devices" : "units of '" + m.levels[k - 1].name + "'");
   for (std::size_t k = 0; k < m.levels.size(); ++k)
     for (std::size_t j = 0; j < k; ++j)
       if (m.levels[j].name == m.levels[k].name)
-        return fmt::format("levels: the name '{}' stands twice; give each level its own", m.levels[k].name);
+        return fmt::format("levels: the name '{}' is given twice; give each level its own", m.levels[k].name);
   return {};
 }
 
 void Machine::describe(deck::Describe<Machine>& d) {
-  d("name", &Machine::name, "of the machine");
-  d("source", &Machine::source, "where the figures come from").def("");
+  d("name", &Machine::name, "name of the machine");
+  d("source", &Machine::source, "source of the figures").def("");
   d("peak", &Machine::peak, "floating-point operations per second of one device, in the precision of training")
       .unit("1/s")
       .positive()
       .example("191.5e12");
   d("peak_double", &Machine::peak_double,
-    "the same in double precision, for simulations; not known when 0, which leaves memory_bandwidth to say how fast "
-    "they compute")
+    "the same in double precision, for simulations; 0: unknown, and memory_bandwidth alone limits their speed")
       .unit("1/s")
       .non_negative()
       .def(0.0)
       .example("23.9e12");
-  d("memory", &Machine::memory, "of one device").unit("B").positive().example("64 GB");
-  d("memory_bandwidth", &Machine::memory_bandwidth, "of one device").unit("B/s").positive().example("1600 GB/s");
+  d("memory", &Machine::memory, "memory of one device").unit("B").positive().example("64 GB");
+  d("memory_bandwidth", &Machine::memory_bandwidth, "memory bandwidth of one device")
+      .unit("B/s")
+      .positive()
+      .example("1600 GB/s");
   d("coding", &Machine::coding, "float32 that one device turns into short messages or back; left out of times when 0")
       .unit("B/s")
       .non_negative()
       .def(0.0)
       .example("5 GB/s");
-  d("reached_peak", &Machine::reached_peak, "share of the peak that training reaches")
+  d("reached_peak", &Machine::reached_peak, "fraction of the peak that training reaches")
       .greater_than(0.0)
       .at_most(1.0)
       .def(0.4);
-  d("reached_links", &Machine::reached_links, "share of the links' bandwidths that collectives reach")
+  d("reached_links", &Machine::reached_links, "fraction of the links' bandwidths that collectives reach")
       .greater_than(0.0)
       .at_most(1.0)
       .def(0.8);
@@ -116,7 +119,7 @@ std::vector<Machine::Filled> Machine::filled_by(int ranks) const {
   const auto& last = levels.back();
   if (last.size && out.back().ranks > *last.size)
     throw InputError(
-        fmt::format("{} has {} devices, but {} ranks are planned; plan for fewer, or leave the size of '{}' away", name,
+        fmt::format("{} has {} devices, but {} ranks are planned; plan for fewer, or remove the size of '{}'", name,
                     ranks / out.back().ranks * *last.size, ranks, last.name));
   return out;
 }

@@ -97,10 +97,11 @@ nlohmann::json plan_ranks(int ranks, const Train::Params& params, const PlannedM
                           const Options& options, Context& context) {
   if (params.reduce.lossy)
     throw InputError(
-        "how long messages of reduce.lossy are depends on the numbers in them; plan with reduce.codec, or with "
+        "the length of messages of reduce.lossy depends on the values in them; plan with reduce.codec, or with "
         "neither");
   if (params.direct)
-    throw InputError("plan knows no direct weights; remove direct to plan the same training with float32 weights");
+    throw InputError(
+        "plan does not support quantized_training; remove it to plan the same training with float32 weights");
   require_ranks(params.reduce, ranks);
   StepSettings settings{params.reduce, params.accumulate, {}, ranks};
   if (params.parallel) settings.partition = planned_partition(params, ranks, model);
@@ -151,12 +152,10 @@ int run_training_plan(const Train::Params& params, const Planned& planned, const
   context.log.info(fmt::format("{}: model {}, {} parameters in {} arrays and {} modules, float{}, optimizer {}",
                                options.deck, params.network.type, model.count(), model.parameters.size(),
                                model.modules.size(), 8 * size_of(model.dtype), params.optimizer.type));
-  context.log.info(
-      options.operations > 0.0
-          ? fmt::format("{:.4g} operations per sample, as given", options.operations)
-          : fmt::format(
-                "{:.4g} operations per sample: six per parameter, each used once; --operations-per-sample says better",
-                6.0 * static_cast<double>(model.count())));
+  context.log.info(options.operations > 0.0 ? fmt::format("{:.4g} operations per sample, as given", options.operations)
+                                            : fmt::format("{:.4g} operations per sample: six per parameter, each used "
+                                                          "once; --operations-per-sample is more accurate",
+                                                          6.0 * static_cast<double>(model.count())));
   nlohmann::json figures = {
       {"machine", machine.name}, {"parameters", model.count()}, {"plans", nlohmann::json::array()}};
   for (int ranks : options.ranks) {
@@ -182,7 +181,7 @@ Planned planned_model(const ReadDeck& deck, std::size_t stage, Registry& registr
   if (options.make_data) {
     if (stage == 0)
       throw InputError(
-          "--make-data: no stage stands before the training, so that nothing makes its data; leave --make-data out");
+          "--make-data: no stage precedes the training, so that nothing makes its data; leave --make-data out");
     const TrialData data(options.deck, options.deck_options, stage, registry, context);
     return model_of(params_of(data.deck()), params_of(data.small()).dataset, registry, context);
   }

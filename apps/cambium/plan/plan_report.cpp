@@ -53,12 +53,12 @@ static void add_detail(const PlannedLayout& l, const LayoutInputs& by, std::vect
   for (const auto& [name, seconds] : rows)
     if (codes || std::string_view(name) != "encode and decode")
       out.push_back(fmt::format("  {:<20}{:>12.4g}{:>8.1f} %", name, seconds, 100.0 * seconds / t.total()));
-  out.push_back(fmt::format("  (reducing takes {:.4g} s, of which {:.4g} s behind the backward pass)", t.reduce,
+  out.push_back(fmt::format("  (reducing takes {:.4g} s, of which {:.4g} s overlap with the backward pass)", t.reduce,
                             t.reduce - t.exposed));
   if (codes && by.machine.coding == 0.0)
     out.push_back(
-        "  (messages are coded at no cost: the machine file does not say `coding`, the float32 that a device encodes "
-        "per second)");
+        "  (messages are encoded at no cost: the machine file does not give `coding`, the float32 that a device "
+        "encodes per second)");
 }
 
 std::vector<std::string> plan_page(const PlannedLayout& chosen, const std::vector<PlannedLayout>& all, double samples,

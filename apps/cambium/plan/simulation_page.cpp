@@ -94,8 +94,8 @@ std::vector<std::string> simulation_page(const SimulationPlan& plan, const Machi
   out.push_back(
       plan.asked.rate > 0.0
           ? fmt::format("{:.4g} {}-steps/s of a rank, as given", plan.asked.rate, plan.item)
-          : fmt::format("work: operations and memory traffic at the speed of a device, which is the least that "
-                        "a step takes; --rate says better, the {}-steps/s of one rank in the summary of a run",
+          : fmt::format("work: operations and memory traffic at the speed of a device, which is the least that a step "
+                        "takes; --rate, the {}-steps/s of one rank in the summary of a run, is more accurate",
                         plan.item));
   out.push_back("");
   out.push_back(fmt::format("on {}, {}; figures of the busiest rank and of one step", machine.name,

@@ -14,10 +14,10 @@ namespace {
 std::unique_ptr<Cost> cost_of(const deck::Choice<Physics>& physics, Context& context) {
   const auto names = context.registry->names(Cost::kind);
   if (std::find(names.begin(), names.end(), physics.type) == names.end())
-    throw InputError(fmt::format(
-        "physics '{}' does not say what its steps cost, so that they cannot be planned; `cambium list cost` "
-        "names those that do",
-        physics.type));
+    throw InputError(
+        fmt::format("physics '{}' does not report what its steps cost, so that they cannot be planned; `cambium list "
+                    "cost` names those that do",
+                    physics.type));
   return context.registry->make<Cost>(physics.type, physics.node, context);
 }
 

@@ -104,7 +104,7 @@ nlohmann::json measure(const BenchOptions& options, Context& context) {
   out["peer_gflops"] = 1e-9 * found.other;
   out["peer"] = peer.name();
   out["over_peer_ratio"] = found.own / found.other;
-  out["check"] = fmt::format("{}: the products differ by {:.1e} of their largest number",
+  out["check"] = fmt::format("{}: the products differ by {:.1e} of their largest value",
                              found.difference < 1e-5 ? "ok" : "failed", found.difference);
   context.log.info(
       fmt::format("matrix peak {:.1f} Gflop/s, {} {:.1f}", 1e-9 * found.own, peer.name(), 1e-9 * found.other));
@@ -116,7 +116,7 @@ nlohmann::json measure(const BenchOptions& options, Context& context) {
 Bench bench_peaks() {
   return {
       "peaks",
-      "the roofs that a profile compares with (products, multiply-adds, memory), beside oneDNN's product",
+      "the roofline peaks that a profile compares with (products, multiply-adds, memory), and oneDNN's product",
       measure,
       {{"rows", "of the square matrices", std::int64_t{1024}}, {"turns", "of each; the best counts", std::int64_t{8}}}};
 }

@@ -90,11 +90,11 @@ std::vector<std::string> profile_table(const Recorder& recorder, const Peaks& pe
   }
   lines.push_back(class_row("idle", {0.0, idle}, wall, comm));
   for (auto& line : longest(recorder, peaks)) lines.push_back(std::move(line));
-  lines.push_back(fmt::format(
-      "roofs of a rank: matrix {:.0f} (float {:.0f}), vector {:.0f} (float {:.0f}) Gflop/s; memory {:.1f}, messages "
-      "{:.2f}, files {:.2f} GB/s",
-      1e-9 * peaks.matrix_double, 1e-9 * peaks.matrix_float, 1e-9 * peaks.vector_double, 1e-9 * peaks.vector_float,
-      1e-9 * peaks.memory, 1e-9 * peaks.network, 1e-9 * peaks.files));
+  lines.push_back(
+      fmt::format("peaks of a rank: matrix {:.0f} (float {:.0f}), vector {:.0f} (float {:.0f}) Gflop/s; memory {:.1f}, "
+                  "messages {:.2f}, files {:.2f} GB/s",
+                  1e-9 * peaks.matrix_double, 1e-9 * peaks.matrix_float, 1e-9 * peaks.vector_double,
+                  1e-9 * peaks.vector_float, 1e-9 * peaks.memory, 1e-9 * peaks.network, 1e-9 * peaks.files));
   if (lost > 0.0)
     lines.push_back(
         fmt::format("trace.json holds the first regions; {:.0f} later ones are in profile.json alone", lost));

@@ -74,7 +74,7 @@ std::vector<std::string> StageProfile::finish() {
       io::write_file_atomically((std::filesystem::path(context_.run_directory) / name).string(), text);
       files_.push_back(name);
     } catch (const InputError& error) {
-      context_.log.warn(fmt::format("the run goes on without this part of its profile: {}", error.what()));
+      context_.log.warn(fmt::format("the run continues without this part of its profile: {}", error.what()));
     }
   };
   write("profile.json", profile_text(ranks, peaks));

@@ -27,23 +27,23 @@ bool same(const Json& a, const Json& b) {
 const MlLine* exactly_one(const MlLogFile& log, const std::string& key, Findings& out) {
   const auto found = log.all(key);
   if (found.empty()) {
-    out.push_back({0, fmt::format("there is no {}; exactly one is asked for", key)});
+    out.push_back({0, fmt::format("there is no {}; exactly one is required", key)});
     return nullptr;
   }
   for (const MlLine* other : found)
     if (!same(other->value, found.front()->value)) {
-      out.push_back({other->line, fmt::format("{} is {}, but {} in line {}; exactly one is asked for", key,
+      out.push_back({other->line, fmt::format("{} is {}, but {} in line {}; exactly one is required", key,
                                               other->value.dump(), found.front()->value.dump(), found.front()->line)});
       return nullptr;
     }
   if (found.size() > 1)
-    out.push_back({found[1]->line, fmt::format("{} stands {} times, with equal values", key, found.size()), false});
+    out.push_back({found[1]->line, fmt::format("{} occurs {} times, with equal values", key, found.size()), false});
   return found.front();
 }
 
 void require_any(const MlLogFile& log, const std::vector<std::string>& keys, Findings& out) {
   if (std::none_of(keys.begin(), keys.end(), [&](const auto& key) { return log.first(key) != nullptr; }))
-    out.push_back({0, fmt::format("there is no {}; at least one is asked for", join(keys, " or "))});
+    out.push_back({0, fmt::format("there is no {}; at least one is required", join(keys, " or "))});
 }
 
 void require_text(const MlLogFile& log, const std::string& key, const std::vector<std::string>& choices,
@@ -192,7 +192,7 @@ void check_target(const MlLogFile& log, const Target& target, Findings& out) {
     if (!best || (target.falls ? *value < *best : *value > *best)) best = *value;
   }
   if (log.all(target.key).empty())
-    out.push_back({0, fmt::format("there is no {}; at least one is asked for", target.key)});
+    out.push_back({0, fmt::format("there is no {}; at least one is required", target.key)});
   else if (best && !reached)
     out.push_back({0, fmt::format("no {} is {} {:g}; the {} is {:g}", target.key,
                                   target.falls ? "above 0 and at most" : "at most 1 and at least", target.value,

@@ -69,8 +69,8 @@ Score score_of(const std::vector<MlLogFile>& logs, int asked) {
   out.reached = static_cast<int>(seconds.size());
   const int takes = asked > 0 ? asked : runs_of(out.benchmark);
   if (takes == 0)
-    out.problems.push_back(
-        fmt::format("the logs name no benchmark of {}; say with --runs how many runs make a score", benchmark_names()));
+    out.problems.push_back(fmt::format("the logs name no benchmark of {}; give with --runs how many runs make a score",
+                                       benchmark_names()));
   if (out.runs < takes)
     out.problems.push_back(fmt::format("there are {} runs, and a score{} takes {}", out.runs,
                                        out.benchmark.empty() ? "" : " of " + out.benchmark, takes));

@@ -70,8 +70,8 @@ bool report_score(const Score& score, Json& out, Log& say) {
 bool report_convergence(const Score& score, const Given& given, Json& out, Log& say) {
   const int runs = given.runs > 0 ? given.runs : runs_of(score.benchmark);
   if (runs < 3)
-    throw InputError(
-        fmt::format("the logs name no benchmark of {}; say with --runs how many runs make a score", benchmark_names()));
+    throw InputError(fmt::format("the logs name no benchmark of {}; give with --runs how many runs make a score",
+                                 benchmark_names()));
   const auto points = read_reference_points(given.points, runs);
   if (score.epochs.empty()) {
     say.info("no convergence: no run reached its target");
@@ -79,7 +79,7 @@ bool report_convergence(const Score& score, const Given& given, Json& out, Log& 
   }
   const auto point = point_at(points, score.batch, runs);
   if (!point) {
-    say.info(fmt::format("no convergence: batch {} lies outside of the reference points, {} to {}", score.batch,
+    say.info(fmt::format("no convergence: batch {} is outside of the reference points, {} to {}", score.batch,
                          points.front().batch, points.back().batch));
     return false;
   }
@@ -161,11 +161,12 @@ CLI::App* add_verb(CLI::App& app, const char* name, const char* doc, const char*
 /// The verb `run`: its arguments are stored in `asked`.
 CLI::App* add_run(CLI::App& app, SuiteRun& asked, Given& given) {
   auto* verb = app.add_subcommand(
-      "run", "data once, then trainings over seeds, batches and ranks, and their report; goes on where it was stopped");
+      "run",
+      "data once, then trainings over seeds, batches and ranks, and their report; continues where it was stopped");
   verb->add_option("benchmark", asked.what, "cosmoflow, deepcam, open_catalyst, mlperf_hpc for all of them, or a deck")
       ->required();
   verb->add_option("overrides", asked.deck.overrides, "key.path=value, of the deck");
-  verb->add_option("--seeds", asked.seeds, "runs of each batch; a score takes as many as its benchmark asks for")
+  verb->add_option("--seeds", asked.seeds, "runs of each batch; a score takes as many as its benchmark requires")
       ->check(CLI::Range(1, 1000));
   verb->add_option("--batches", asked.batches, "samples of a step, in turn; that of the deck when absent")
       ->delimiter(',')

@@ -212,7 +212,7 @@ std::string page_of(const std::vector<SetSummary>& summaries) {
   std::string out =
       "# Time to quality\n" + rules_text(summaries) +
       "; no results of MLPerf. A score is the mean of run_start to run_stop without the\nfastest and the slowest run; "
-      "epochs are those to the target (mean without extremes, deviation of all); cost is the score over that "
+      "epochs are those to the target (mean without extremes, standard deviation of all); cost is the score over that "
       "of\nthe smallest batch.\n\n"
       "| runs of | ranks | batch | runs | reached | against the rules | epochs | score (s) | cost |\n"
       "|---|---|---|---|---|---|---|---|---|\n";

@@ -67,7 +67,7 @@ void require_same_data(const std::string& data, const std::string& resolved) {
   if (all.empty()) return;
   throw InputError(
       fmt::format("'{}' holds data of another deck: {} is {} there and {} here; give the deck and its keys as they "
-                  "were, or make data and runs anew with another --into",
+                  "were, or make data and runs again with another --into",
                   data, all[0].path, all[0].from, all[0].to));
 }
 
@@ -145,8 +145,8 @@ class Measured {
       int stage = 0;
       if (std::sscanf(text.c_str(), " stages[%d]", &stage) == 1 && static_cast<std::size_t>(stage) > stage_)
         throw InputError(
-            fmt::format("'{}' changes a stage behind the training, stages[{}], which a suite does not run; "
-                        "remove it, or run the deck",
+            fmt::format("'{}' changes a stage after the training, stages[{}], which a suite does not run; remove it, "
+                        "or run the deck",
                         text, stage_));
     }
   }

@@ -53,8 +53,8 @@ std::string name_beside(const std::string& directory) {
   if (all.size() > 4) what += fmt::format(", and {} more", all.size() - 4);
   throw InputError(
       fmt::format("'{}' holds another sweep: {}. Its runs do not belong to this table. What to do instead:\n"
-                  "  give deck and keys as they were ({}/{})   goes on with it\n"
-                  "  add run.directory={}   leaves it alone and writes elsewhere",
+                  "  give deck and keys as they were ({}/{})   continues it\n"
+                  "  add run.directory={}   leaves it unchanged and writes elsewhere",
                   sweep.directory, what, sweep.directory, sweep_file, shell_word(name_beside(sweep.directory))));
 }
 

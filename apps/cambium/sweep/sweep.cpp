@@ -225,8 +225,8 @@ ExitCode conclusion(const Sweep& sweep, const SweepOptions& options, bool stoppe
   }
   const std::size_t all = options.row > 0 ? 1 : sweep.table.rows.size();
   context.log.info(fmt::format("{} of {} run{} done in {}", done, all, all == 1 ? "" : "s", sweep.directory));
-  if (failed > 0) context.log.info("what failed is begun again with --retry, once its cause is mended");
-  if (stopped) context.log.info(fmt::format("stopped by {}; the same command goes on with what is missing", reason));
+  if (failed > 0) context.log.info("what failed is begun again with --retry, once its cause is fixed");
+  if (stopped) context.log.info(fmt::format("stopped by {}; the same command continues with what is missing", reason));
   return stopped ? ExitCode::stopped_early : static_cast<ExitCode>(worst);
 }
 

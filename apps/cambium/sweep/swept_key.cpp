@@ -140,7 +140,7 @@ void finish_keys(std::vector<SweptKey>& keys) {
       if (keys[k].path == keys[other].path)
         keys[k].over.refuse(0, fmt::format("the key '{}' is swept twice; give all its values at once", keys[k].path));
       if (longer.starts_with(shorter) && (longer[shorter.size()] == '.' || longer[shorter.size()] == '['))
-        keys[k].over.refuse(0, fmt::format("'{}' lies in '{}', which is swept, too", longer, shorter));
+        keys[k].over.refuse(0, fmt::format("'{}' is inside '{}', which is swept, too", longer, shorter));
     }
   name_keys(keys);
   for (const auto& key : keys) {
@@ -150,7 +150,7 @@ void finish_keys(std::vector<SweptKey>& keys) {
       const std::string text = numbers.empty() ? deck::to_line(key.values[k]) : number_text(numbers[k]);
       if (!seen.insert(text).second)
         key.over.refuse(value_column(key, key.values[k]),
-                        fmt::format("the value {} stands twice", deck::to_line(key.values[k])));
+                        fmt::format("the value {} is given twice", deck::to_line(key.values[k])));
     }
   }
 }

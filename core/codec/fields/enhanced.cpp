@@ -327,7 +327,7 @@ void enhanced_decode(std::span<const std::byte> bytes, std::span<T> values, cons
                     parts.info.helpers, helping.size()));
   if (!parts.info.own_weights && !weights)
     throw InputError(
-        "the weights of a compressed array lie elsewhere, in the data set it came from; read it from there");
+        "the weights of a compressed array are stored elsewhere, in the data set it came from; read it from there");
   const auto places = get_places(parts.rest, values.size());
   const Enhancer used = parts.info.own_weights ? Enhancer::from(parts.weights) : *weights;
   std::vector<T> kept;

@@ -83,7 +83,7 @@ Axis axis_of(const Variable& variable, const std::string& file) {
            role_of(variable), decoded(variable, file), true};
   for (std::size_t k = 0; k < out.values.size(); ++k)
     if (!std::isfinite(out.values[k]))
-      throw InputError(fmt::format("the coordinate '{}' of '{}' is missing or no number at place {}; mend the file",
+      throw InputError(fmt::format("the coordinate '{}' of '{}' is missing or not finite at index {}; fix the file",
                                    variable.path(), file, k));
   if (out.role != Role::latitude && out.role != Role::longitude) return out;
   const auto degrees = degrees_of(in_small_letters(out.unit));

@@ -59,17 +59,15 @@ std::optional<std::pair<T, T>> bounds(std::optional<long double> low, std::optio
 
 Decoding::Decoding(const Variable& variable, const std::string& file, const DecodingOptions& options)
     : variable_(&variable), where_(fmt::format("'{}' of '{}'", variable.path(), file)) {
-  if (!variable.type()) throw InputError(fmt::format("{} holds no numbers: text, or a compound type", where_));
+  if (!variable.type()) throw InputError(fmt::format("{} is not numeric: text, or a compound type", where_));
   file_type_ = type_ = *variable.type();
   const std::string sign = in_small_letters(variable.text("_Unsigned"));
   if (sign == "true" || sign == "false")
     if (const auto other = other_sign(type_, sign == "true")) type_ = *other;
   scale_ = number_of("scale_factor", 1.0);
   if (scale_ == 0.0)
-    throw InputError(
-        fmt::format("the attribute scale_factor of {} is 0, which makes all of its numbers equal; correct "
-                    "it (ncatted)",
-                    where_));
+    throw InputError(fmt::format(
+        "the attribute scale_factor of {} is 0, which makes all of its values equal; correct it (ncatted)", where_));
   offset_ = number_of("add_offset", 0.0);
   read_fills(options);
   read_range(options);
@@ -106,7 +104,7 @@ double Decoding::number_of(const char* name, double otherwise) const {
   if (numbers.empty()) return otherwise;
   if (numbers.size() > 1 || !std::isfinite(static_cast<double>(numbers[0])))
     throw InputError(fmt::format("the attribute {} of {} has {}, expected one number", name, where_,
-                                 numbers.size() > 1 ? fmt::format("{} numbers", numbers.size())
+                                 numbers.size() > 1 ? fmt::format("{} values", numbers.size())
                                                     : fmt::format("{}", static_cast<double>(numbers[0]))));
   return static_cast<double>(numbers[0]);
 }
@@ -142,11 +140,10 @@ void Decoding::read_fills(const DecodingOptions& options) {
   }
   for (const double x : options.fills) add_fill(x, std::nullopt, "fill");
   if (fills_.empty() && !lost_.empty())
-    throw InputError(
-        fmt::format("the {} of {} lies beyond the {} that the array is stored in, as ncpdq leaves it: which numbers "
-                    "are missing is not "
-                    "said; give them (fill: [0]), or set _FillValue (ncatted) before packing",
-                    lost_, where_, words_for(type_)));
+    throw InputError(fmt::format(
+        "the {} of {} is outside the range of the {} that the array is stored in, as ncpdq writes it: which values are "
+        "missing is unknown; give them (fill: [0]), or set _FillValue (ncatted) before packing",
+        lost_, where_, words_for(type_)));
   if (const auto fill = variable_->default_fill(); fill && !named) add_fill(*fill, type_, "_FillValue");
   std::sort(fills_.begin(), fills_.end());
   fills_.erase(std::unique(fills_.begin(), fills_.end()), fills_.end());
@@ -158,7 +155,7 @@ void Decoding::read_range(const DecodingOptions& options) {
   auto range = numbers_of("valid_range", type);
   if (!range.empty() && range.size() != 2)
     throw InputError(
-        fmt::format("the attribute valid_range of {} has {} number(s), expected two", where_, range.size()));
+        fmt::format("the attribute valid_range of {} has {} value(s), expected two", where_, range.size()));
   if (range.size() == 2) {
     low_ = range[0];
     high_ = range[1];
@@ -182,14 +179,14 @@ void Decoding::read_range(const DecodingOptions& options) {
   const bool physical = packed && type && is_real(*type) && !is_real(type_);
   if (physical && options.valid_range == ValidRange::as_file)
     throw InputError(fmt::format(
-        "the valid range of {} is in real numbers but its values are packed in {}: programs differ in whether "
-        "it holds for stored or for unpacked numbers; say which (valid_range: stored, unpacked or ignored)",
+        "the valid range of {} is in real numbers but its values are packed in {}: programs differ in whether it holds "
+        "for stored or for unpacked values; specify which (valid_range: stored, unpacked or ignored)",
         where_, words_for(type_)));
   if (file_type_ == Stored::i8 && type_ == Stored::i8 && high_ && *high_ > 127.0L && *high_ <= 255.0L)
-    throw InputError(fmt::format(
-        "the valid range of {} reaches to {}, which signed bytes do not: set _Unsigned = \"true\" where its bytes are "
-        "unsigned (ncatted), or say valid_range: ignored",
-        where_, text_of_number(*high_)));
+    throw InputError(
+        fmt::format("the valid range of {} reaches to {}, which signed bytes do not: set _Unsigned = \"true\" where "
+                    "its bytes are unsigned (ncatted), or set valid_range: ignored",
+                    where_, text_of_number(*high_)));
   if (options.valid_range == ValidRange::unpacked && packed) {
     for (auto* bound : {&low_, &high_})
       if (*bound) **bound = (**bound - offset_) / scale_;
@@ -276,7 +273,7 @@ std::unique_ptr<Variable> variable_of(const Dataset& array) {
   auto out = open_hdf5_container(array.file())->variable(name);
   if (out && out->shape() == array.shape()) return out;
   throw InputError(fmt::format(
-      "'{}' in '{}' gives a dimension of netCDF its length and holds no numbers; {}", array.path(), array.file(),
+      "'{}' in '{}' gives a dimension of netCDF its length and holds no values; {}", array.path(), array.file(),
       out ? fmt::format("the variable of this name is the array '_nc4_non_coord_{}'", name) : "name a variable"));
 }
 

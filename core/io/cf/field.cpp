@@ -138,7 +138,7 @@ const Field::Candidate* Field::unnamed_candidate(std::size_t dimension) const {
 std::unique_ptr<Variable> Field::time_variable() const {
   if (!names_.time.empty()) {
     if (auto found = beside(names_.time)) return found;
-    throw InputError(fmt::format("'{}' has no array '{}' beside '{}': name the times of its snapshots (time: NAME)",
+    throw InputError(fmt::format("'{}' has no array '{}' next to '{}': name the times of its snapshots (time: NAME)",
                                  path(), names_.time, names_.array));
   }
   for (std::size_t k = 0; k < dimensions_.size(); ++k)
@@ -152,8 +152,8 @@ std::unique_ptr<Variable> Field::time_variable() const {
       only = only ? nullptr : &c;
   if (only) return container_->variable(only->variable->path());
   throw InputError(
-      fmt::format("'{}' has no array 'time' beside '{}', nor another coordinate of it that measures time: "
-                  "name the times of its snapshots (time: NAME)",
+      fmt::format("'{}' has no array 'time' next to '{}', nor another coordinate of it that measures time: name the "
+                  "times of its snapshots (time: NAME)",
                   path(), names_.array));
 }
 
@@ -193,7 +193,7 @@ void Field::read_times(const Variable& variable) {
   const std::string where = fmt::format("the times '{}' of '{}'", variable.path(), path());
   times_ = decoded(variable, path());
   for (std::size_t k = 0; k < times_.size(); ++k)
-    if (!std::isfinite(times_[k])) throw InputError(fmt::format("{} are missing or no numbers at place {}", where, k));
+    if (!std::isfinite(times_[k])) throw InputError(fmt::format("{} are missing or not finite at index {}", where, k));
   time_unit_ = time_unit_of(variable.text("units"), variable.text("calendar"), where, true);
   if (time_unit_.form != TimeUnit::Form::packed_date) return;
   if (*variable.type() == Stored::f32 && time_unit_.packed_months == 0)
@@ -336,10 +336,9 @@ void require_same_axes(const Field& field, const Field& other, const std::string
   for (std::size_t k = 0; k < std::min(mine.size(), theirs.size()); ++k) {
     const auto &a = mine[k], &b = theirs[k];
     if (a.role != b.role && a.role != Role::none && b.role != Role::none)
-      throw InputError(
-          fmt::format("{} has '{}' where '{}' has '{}': their axes stand in another order; turn one of them "
-                      "(ncpdq -a)",
-                      what, a.name, other.path(), b.name));
+      throw InputError(fmt::format(
+          "{} has '{}' where '{}' has '{}': their axes are in another order; transpose one of them (ncpdq -a)", what,
+          a.name, other.path(), b.name));
     if (!a.coordinate || !b.coordinate || a.values.size() != b.values.size()) continue;
     // a hundredth of a cell, plus rounding to 32 bits
     const double first = b.values.front(), last = b.values.back(), n = static_cast<double>(b.values.size());
@@ -347,8 +346,8 @@ void require_same_axes(const Field& field, const Field& other, const std::string
     for (std::size_t i = 0; i < a.values.size(); ++i)
       if (std::abs(a.values[i] - b.values[i]) > most)
         throw InputError(
-            fmt::format("{} has {} {} at place {}, where '{}' has {}: they lie on other grids, or in another "
-                        "direction; bring one to the grid of the other (cdo remapbil, cdo invertlat)",
+            fmt::format("{} has {} {} at index {}, where '{}' has {}: they are on other grids, or in another "
+                        "direction; interpolate one to the grid of the other (cdo remapbil, cdo invertlat)",
                         what, a.name, number_text(a.values[i]), i, other.path(), number_text(b.values[i])));
   }
 }

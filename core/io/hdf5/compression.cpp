@@ -21,19 +21,18 @@ std::string problem_of(const Compression& c) {
     for (const auto& [key, given] : {std::pair{"relative", c.relative.has_value()},
                                      {"absolute", c.absolute.has_value()},
                                      {"psnr", c.psnr.has_value()}})
-      if (given)
-        return fmt::format("'{}' is a bound of error, and type: lossless has none; leave one of both out", key);
+      if (given) return fmt::format("'{}' is an error bound, and type: lossless has none; remove one of them", key);
   if (!c.lossless() && c.relative.has_value() + c.absolute.has_value() + c.psnr.has_value() != 1)
     return "give one of 'relative', 'absolute' and 'psnr', for example {relative: 1e-4}, or {type: lossless}";
   if (c.type == Compression::Type::zfp && !lowp::has_zfp())
-    return "this build has no ZFP; install it (Debian: libzfp-dev), configure and build again, or leave the codec away";
+    return "this build has no ZFP; install it (Debian: libzfp-dev), configure and build again, or remove the codec";
   if (c.type == Compression::Type::learned) return "";
   for (const auto& [key, given] : {std::pair{"groups", c.groups.has_value()},
                                    {"network", c.network.has_value()},
                                    {"fit", c.fit.has_value()},
                                    {"budget", c.budget.has_value()},
                                    {"strict", c.strict.has_value()}})
-    if (given) return fmt::format("'{}' is for learned corrections; add type: learned, or leave it away", key);
+    if (given) return fmt::format("'{}' is for learned corrections; add type: learned, or remove it", key);
   return "";
 }
 

@@ -352,7 +352,7 @@ Dataset Group::create_coded_series(const std::string& name, DType type, std::spa
                                    const lowp::FieldCoding& coding, const lowp::Enhancer* weights) {
   const Entered entered;
   if (type != DType::f32 && type != DType::f64)
-    throw InternalError(fmt::format("'{}': a bound of error is for real numbers of 32 or 64 bits", name));
+    throw InternalError(fmt::format("'{}': an error bound is for real numbers of 32 or 64 bits", name));
   std::vector<hsize_t> extent{0}, limit{H5S_UNLIMITED}, chunk{1};
   for (auto n : row_shape) {
     extent.push_back(n);

@@ -39,7 +39,7 @@ void require_numbers(const Handle& found, DType wanted, const std::string& file,
   const bool other = kind != H5T_FLOAT && kind != H5T_STRING && kind != H5T_ENUM;
   throw InputError(fmt::format("'{}' in '{}' is {}, expected {}{}", path, file, describe_type(found.id()),
                                real ? "numbers" : "integers",
-                               other ? "; write its numbers as an array of their own" : ""));
+                               other ? "; write its values as an array of their own" : ""));
 }
 
 namespace {
@@ -309,8 +309,8 @@ static void require_whole_chunks(const Dataset& set, const Handle& handle, std::
   const auto chunk = set.chunk();
   for (int k = 0; k < in.rank; ++k)
     if (start[k] % chunk[k] != 0 || in.shape[k] % chunk[k] != 0)
-      throw InternalError(fmt::format("'{}' in '{}' lies within a bound of error: its chunks are written whole",
-                                      set.path(), set.file()));
+      throw InternalError(fmt::format(
+          "'{}' in '{}' is compressed within an error bound: its chunks are written in full", set.path(), set.file()));
 }
 
 void Dataset::write_block(std::span<const std::int64_t> start, const TensorRef& in, Transfer transfer) {

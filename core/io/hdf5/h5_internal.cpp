@@ -82,7 +82,9 @@ std::string cause() {
     text = text.substr(from, text.find('\'', from) - from);
   }
   if (text == "filter returned failure during read")
-    text = "a compressed chunk is damaged, or what the file says of its filter is; copy the file again from its source";
+    text =
+        "a compressed chunk is damaged, or the file's description of its filter is; copy the file again from its "
+        "source";
   // HDF5 searches for the library of an unknown filter, and may fail at the plugin folder.
   if (text.find("required filter") != std::string::npos || text.find("can't open directory") != std::string::npos)
     text = "the filter that it was packed with is not here (" + text +

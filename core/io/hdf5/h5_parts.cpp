@@ -87,9 +87,8 @@ class Parts {
     if (missing_.empty()) return;
     throw InputError(fmt::format(
         "'{}' in '{}' is a virtual data set, joined from {} parts, of which {} {} not there: {}; HDF5 would give its "
-        "fill value for {} without a word. Copy the parts to where the joined file names them (relative names count "
-        "from its folder), name their folder in HDF5_VDS_PREFIX, or make one whole file where they are: h5repack -l "
-        "CONTI",
+        "fill value for {} silently. Copy the parts to where the joined file names them (relative names count from its "
+        "folder), name their folder in HDF5_VDS_PREFIX, or make one complete file where they are: h5repack -l CONTI",
         path_, file_, sets_.size(), missing_.size(), missing_.size() == 1 ? "is" : "are", some_of(missing_),
         missing_.size() == 1 ? "it" : "them"));
   }
@@ -120,7 +119,7 @@ class Parts {
     if (part < 0)
       throw InputError(
           fmt::format("'{}' in '{}' is a virtual data set, and HDF5 cannot open its part '{}': {}; it would give its "
-                      "fill value for it without a word. Put back a sound file, that nothing is writing",
+                      "fill value for it silently. Put back a sound file, that nothing is writing",
                       path_, file_, place, cause()));
     H5Fclose(part);
   }
@@ -168,10 +167,10 @@ class Parts {
   }
 
   [[noreturn]] void refuse_extent(const Dataset& part, const std::string& needed) const {
-    throw InputError(fmt::format(
-        "'{}' in '{}' is a virtual data set that needs {} values of '{}' in '{}', which has the shape ({}): "
-        "that part is not whole, or is another one; copy it again from its source",
-        path_, file_, needed, part.path(), part.file(), fmt::join(part.shape(), ", ")));
+    throw InputError(
+        fmt::format("'{}' in '{}' is a virtual data set that needs {} values of '{}' in '{}', which has the shape "
+                    "({}): that part is incomplete, or is another one; copy it again from its source",
+                    path_, file_, needed, part.path(), part.file(), fmt::join(part.shape(), ", ")));
   }
 
   /// Numbers of the existing blocks, of files or of data sets in one file.

@@ -196,8 +196,8 @@ std::string reason_to_keep(hid_t file, const Dataset& set) {
   if (is_coded(here)) return "it is compressed already, and errors would add up";
   if (H5Tget_class(type.id()) != H5T_FLOAT || real_type(file, set)) return {};
   const auto bits = 8 * H5Tget_size(type.id());
-  return bits == 32 || bits == 64 ? "its numbers are in the order of bytes of other machines"
-                                  : fmt::format("its numbers have {} bits, not 32 or 64", bits);
+  return bits == 32 || bits == 64 ? "its values have the byte order of other machines"
+                                  : fmt::format("its values have {} bits, not 32 or 64", bits);
 }
 
 /// Chunks of about 1 MiB: rows of a series, else the leading dimensions are split.
@@ -274,7 +274,7 @@ void require_packed_chunks(const Handle& set, const Dataset& named) {
     hsize_t offset[H5S_MAX_RANK], bytes = 0;
     haddr_t address = 0;
     unsigned mask = 0;
-    checked_status(H5Dget_chunk_info(set.id(), space.id(), k, offset, &mask, &address, &bytes), "look at the chunks of",
+    checked_status(H5Dget_chunk_info(set.id(), space.id(), k, offset, &mask, &address, &bytes), "inspect the chunks of",
                    named.file(), named.path());
     if (mask != 0) refuse_damaged(named, "one of its chunks is marked as one that is not compressed");
   }
@@ -304,7 +304,7 @@ bool decode(const Dataset& from, Group& to, hid_t from_file, hid_t to_file, std:
   require_packed_chunks(set, from);
   const auto type = real_type(from_file, from);
   if (!type)
-    refuse_damaged(from, "the filter of Cambium packs real numbers of 32 or 64 bits, and it says to hold others");
+    refuse_damaged(from, "the filter of Cambium packs real numbers of 32 or 64 bits, and its description names others");
   Plan plan{*type, from.shape(), from.chunk(), can_grow(set), {}};
   make(from, to, plan, from_file, to_file);
   fill(from, to, plan, from_file, to_file, list);

@@ -76,16 +76,16 @@ void require_external(const Handle& set, hid_t properties, const std::string& fi
     const std::string place = external_place(name, file);
     struct stat status {};
     if (stat(place.c_str(), &status) != 0)
-      throw InputError(fmt::format(
-          "the values of '{}' in '{}' lie in another file, '{}', which is not there; put it back. A relative name "
-          "counts from the folder where the program was started; with HDF5_EXTFILE_PREFIX='${{ORIGIN}}' from that of "
-          "the HDF5 file",
-          path, file, place));
+      throw InputError(
+          fmt::format("the values of '{}' in '{}' are stored in another file, '{}', which is not there; put it back. A "
+                      "relative name counts from the folder where the program was started; with "
+                      "HDF5_EXTFILE_PREFIX='${{ORIGIN}}' from that of the HDF5 file",
+                      path, file, place));
     const auto there = static_cast<hsize_t>(std::max<off_t>(status.st_size - offset, 0));
     if (there < bytes)
       throw InputError(
-          fmt::format("the values of '{}' in '{}' lie in another file, '{}', which holds {} bytes of {}: HDF5 would "
-                      "give zeros for the others; copy it again from its source",
+          fmt::format("the values of '{}' in '{}' are stored in another file, '{}', which holds {} bytes of {}: HDF5 "
+                      "would give zeros for the others; copy it again from its source",
                       path, file, place, there, bytes));
     left -= bytes;
   }

@@ -19,7 +19,7 @@ std::vector<T> numbers(const io::File& file, const std::string& name, std::size_
   auto values = file.read<std::vector<T>>(name);
   if (values.size() != count)
     throw InputError(
-        fmt::format("'{}': {} holds {} numbers, expected {}; the file is damaged or was changed, give another one",
+        fmt::format("'{}': {} holds {} values, expected {}; the file is damaged or was changed, give another one",
                     file.file(), name, values.size(), count));
   return values;
 }

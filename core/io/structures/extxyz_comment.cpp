@@ -184,7 +184,7 @@ const ExtxyzComment::Pair* ExtxyzComment::find(const TextLines& file, std::strin
     for (const Pair& pair : pairs_) {
       if (!equal(pair.key)) continue;
       if (found && found->value != pair.value)
-        file.fail(fmt::format("the key {} stands there twice, with '{}' and with '{}': leave one of them out", key,
+        file.fail(fmt::format("the key {} occurs twice, with '{}' and with '{}': leave one of them out", key,
                               found->value, pair.value));
       found = &pair;
     }

@@ -74,7 +74,7 @@ ExtxyzFrame ExtxyzReader::at(std::int64_t frame) {
   const Place& found = frames[chosen];
   if (found.atoms < 0)
     file_.fail(fmt::format("the file ends inside frame {}, which should hold {} atoms: it was cut short{}", chosen,
-                           -found.atoms, chosen > 0 ? fmt::format("; frame {} is whole", chosen - 1) : ""));
+                           -found.atoms, chosen > 0 ? fmt::format("; frame {} is complete", chosen - 1) : ""));
   file_.go_to(found.mark);
   ExtxyzFrame out;
   out.line = found.mark.number;
@@ -100,7 +100,7 @@ void ExtxyzReader::read(std::int64_t atoms, ExtxyzFrame& frame) {
 void ExtxyzReader::read_cell(ExtxyzFrame& frame) const {
   if (const auto* lattice = frame.comment.find(file_, "Lattice")) {
     const auto values = ExtxyzComment::numbers(file_, *lattice);
-    if (values.size() != 9) file_.fail(fmt::format("Lattice holds {} numbers, not 9", values.size()));
+    if (values.size() != 9) file_.fail(fmt::format("Lattice holds {} values, not 9", values.size()));
     std::copy_n(values.begin(), 9, frame.lattice.emplace().begin());
   }
   frame.periodic.fill(frame.lattice.has_value());

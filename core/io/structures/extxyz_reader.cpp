@@ -83,7 +83,7 @@ class FrameToStructure {
     if (!origin && !turned_round_) return;
     std::vector<double> values(3, 0.0);
     if (origin) values = ExtxyzComment::numbers(file_, *origin);
-    if (values.size() != 3) fail(fmt::format("Origin holds {} numbers, not 3", values.size()));
+    if (values.size() != 3) fail(fmt::format("Origin holds {} values, not 3", values.size()));
     for (int k = 0; turned_round_ && k < 9; ++k) values[k % 3] -= rows[k / 3][k % 3];  // the corner across
     const auto corner = s_.axes.inside(values.data());
     std::copy(corner.begin(), corner.end(), s_.box.origin);
@@ -123,8 +123,8 @@ class FrameToStructure {
     const bool of_lammps = frame_.comment.find(file_, "Timestep") != nullptr;
     if (same_letters(name, "vel") && !of_lammps) return per_fs;
     fail(
-        fmt::format("the column {} does not say in which unit it is: {}; say it in the deck, structure: "
-                    "{{velocity_unit: angstrom/fs}} or {{velocity_unit: angstrom/ps}}, or call it velo, in Å/ps",
+        fmt::format("the column {} does not specify its unit: {}; give it in the deck, structure: {{velocity_unit: "
+                    "angstrom/fs}} or {{velocity_unit: angstrom/ps}}, or call it velo, in Å/ps",
                     name,
                     of_lammps ? "LAMMPS' dump extxyz writes vel in the unit of its own style"
                               : "programs write it in Å/ps, Å/fs and ASE's unit"));
@@ -172,12 +172,12 @@ class FrameToStructure {
     const double t = temperature_of(s_);
     const bool per_ps = factor == 1.0;
     if (!(per_ps ? t > 1e-6 && t < 0.02 : t > 3e5)) return;
-    s_.warnings.push_back(fmt::format(
-        "the column {} was read in {}, which makes {:.3g} K, while it makes {:.3g} K in {}: {}; where that is "
-        "meant, say velocity_unit: {}",
-        name_of(Role::velocity), per_ps ? "Å/ps" : "Å/fs", t, per_ps ? 1e6 * t : 1e-6 * t, per_ps ? "Å/fs" : "Å/ps",
-        per_ps ? "QUIP writes velo in Å/fs" : "some programs write vel in Å/ps",
-        per_ps ? "angstrom/fs" : "angstrom/ps"));
+    s_.warnings.push_back(
+        fmt::format("the column {} was read in {}, which makes {:.3g} K, while it makes {:.3g} K in {}: {}; where that "
+                    "is meant, set velocity_unit: {}",
+                    name_of(Role::velocity), per_ps ? "Å/ps" : "Å/fs", t, per_ps ? 1e6 * t : 1e-6 * t,
+                    per_ps ? "Å/fs" : "Å/ps", per_ps ? "QUIP writes velo in Å/fs" : "some programs write vel in Å/ps",
+                    per_ps ? "angstrom/fs" : "angstrom/ps"));
   }
 
   void take_images() {
@@ -225,7 +225,7 @@ class FrameToStructure {
         read = read || (is(static_cast<Role>(k)) && static_cast<Role>(k) != Role::charge);
       if (!read) out.push_back(name);
     }
-    if (frame_.more_columns) out.push_back("those behind the fourth");
+    if (frame_.more_columns) out.push_back("those after the fourth");
     if (!out.empty()) s_.remarks.push_back(fmt::format("column{} not read: {}", out.size() == 1 ? "" : "s", join(out)));
   }
 

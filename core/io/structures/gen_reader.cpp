@@ -31,7 +31,7 @@ class GenFile {
     else
       read_cell();
     if (more())
-      file_.fail(fmt::format("a line behind the last one: the first line says {} atom{}{}", s_.nglobal,
+      file_.fail(fmt::format("a line after the last one: the first line gives {} atom{}{}", s_.nglobal,
                              s_.nglobal == 1 ? "" : "s", kind_ == 'C' ? " and a cluster, without a cell" : ""));
     if (s_.axes.turned())
       for (auto& row : s_.x) row = s_.axes.inside(row.data());
@@ -82,7 +82,7 @@ class GenFile {
       if (standard_mass(symbol) <= 0.0)
         file_.fail(fmt::format("'{}' is no chemical element; the second line holds the symbols of the species", word));
       if (std::any_of(s_.species.begin(), s_.species.end(), [&](const auto& s) { return s.symbol == symbol; }))
-        file_.fail(fmt::format("the species {} stands twice", symbol));
+        file_.fail(fmt::format("the species {} occurs twice", symbol));
       s_.species.push_back({symbol, 0.0});
     }
     species_line_ = file_.number();
@@ -90,8 +90,8 @@ class GenFile {
 
   void read_atom(std::int64_t i) {
     need(fmt::format("atom {} of {}", i + 1, s_.nglobal));
-    s_.x.push_back(vector(2, "five: number, species index and position of an atom"));
-    file_.integer(words_[0], "the number of an atom");
+    s_.x.push_back(vector(2, "five: index, species index and position of an atom"));
+    file_.integer(words_[0], "the index of an atom");
     const auto species = file_.integer(words_[1], "the species index of an atom");
     if (species < 1 || species > std::ssize(s_.species))
       file_.fail(fmt::format("species {} of an atom, expected 1 to {}", species, s_.species.size()));

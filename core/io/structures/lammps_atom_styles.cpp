@@ -68,7 +68,7 @@ std::vector<std::string> LammpsAtomStyle::others() const {
     if (word != "id" && word != "type" && word != "x" && word != "y" && word != "z")
       out.emplace_back(word == "q"     ? "charges"
                        : word == "mol" ? "molecule ids"
-                       : word == "..." ? "what is behind z"
+                       : word == "..." ? "what follows z"
                                        : word);
   return out;
 }

@@ -217,17 +217,16 @@ class DataFile {
           "lammps_dump");
     const std::string title = lammps_style_of_title(file_.line());
     if (chosen && !title.empty() && title != style_)
-      s_.warnings.push_back(
-          fmt::format("the title says units = {}, the deck units: {}, which is taken", title, style_));
+      s_.warnings.push_back(fmt::format("the title has units = {}, the deck units: {}, which is taken", title, style_));
     if (!chosen) style_ = title;
     if (style_ == "lj")
       file_.fail(
-          "units = lj: numbers without units are no Å and no g/mol; convert the file, and say to what: structure: "
-          "{units: metal}");
+          "units = lj: numbers without units are no Å and no g/mol; convert the file, and specify the new units: "
+          "structure: {units: metal}");
     if (style_.empty()) return;
     units_ = *lammps_units(style_);
     if (!chosen && style_ != "metal")
-      s_.remarks.push_back(fmt::format("the title says units = {}: read as such", style_));
+      s_.remarks.push_back(fmt::format("the title has units = {}: read as such", style_));
   }
 
   void read_section() {
@@ -320,8 +319,7 @@ class DataFile {
     if (const auto* judged = judged_atom_style(seen)) return *judged;
     const auto possible = lammps_styles_of(seen.words);
     file_.fail(fmt::format(
-        "the lines of Atoms have {} words, which {}: say it behind the section's name, as in 'Atoms # "
-        "{}'{}",
+        "the lines of Atoms have {} words, which {}: give it after the section's name, as in 'Atoms # {}'{}",
         seen.words,
         possible.empty() ? "no atom style has" : fmt::format("may be atom style {}", join(possible, " or ")),
         possible.empty() ? "atomic" : possible[0],
@@ -329,7 +327,7 @@ class DataFile {
   }
 
   void read_atoms() {
-    if (header_.atoms == 0) file_.fail("the header has no line 'N atoms', which says how many lines Atoms has");
+    if (header_.atoms == 0) file_.fail("the header has no line 'N atoms', which gives the number of lines of Atoms");
     const LammpsAtomStyle& style = style_of_atoms();
     const auto type = static_cast<std::size_t>(style.type()), position = static_cast<std::size_t>(style.position());
     const int charge = style.charge();
@@ -378,7 +376,7 @@ class DataFile {
   }
 
   void read_velocities() {
-    if (s_.x.empty()) file_.fail("Velocities come before Atoms: put them behind");
+    if (s_.x.empty()) file_.fail("Velocities come before Atoms: put them after");
     s_.v.assign(s_.x.size(), {0.0, 0.0, 0.0});
     std::int64_t lines = 0;
     for (; lines_.next_row(); ++lines) {

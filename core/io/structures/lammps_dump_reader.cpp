@@ -70,7 +70,7 @@ class DumpFile {
   }
 
   void need(const char* what) {
-    if (!file_.next()) file_.fail(fmt::format("the file ends where {} should stand", what));
+    if (!file_.next()) file_.fail(fmt::format("the file ends where {} should be", what));
   }
 
   std::int64_t number_below(const char* what, std::int64_t least, std::int64_t most) {
@@ -102,7 +102,7 @@ class DumpFile {
     head_ = std::move(heads[static_cast<std::size_t>(wanted)]);
     if (wanted == cut_short_)
       file_.fail(fmt::format("the file ends inside frame {}, which should hold {} atoms: it was cut short{}", wanted,
-                             head_.atoms, wanted > 0 ? fmt::format("; frame {} is whole", wanted - 1) : ""));
+                             head_.atoms, wanted > 0 ? fmt::format("; frame {} is complete", wanted - 1) : ""));
     file_.go_to(head_.mark);
   }
 
@@ -121,7 +121,7 @@ class DumpFile {
       }
       read_item(words);
     }
-    if (head_.line > 0) file_.fail("the file ends where 'ITEM: ATOMS' should stand: it was cut short");
+    if (head_.line > 0) file_.fail("the file ends where 'ITEM: ATOMS' should be: it was cut short");
     return false;
   }
 
@@ -213,18 +213,18 @@ class DumpFile {
 
   void settle_units() {
     if (!chosen_.empty() && !style_.empty() && chosen_ != style_)
-      s_.warnings.push_back(fmt::format("the item UNITS says {}, the deck units: {}, which is taken", style_, chosen_));
+      s_.warnings.push_back(fmt::format("the item UNITS has {}, the deck units: {}, which is taken", style_, chosen_));
     if (!chosen_.empty()) style_ = chosen_;
     if (style_ == "lj")
       file_.fail(
-          "the units are lj: numbers without units are no Å and no g/mol; convert the file, and say to what: "
+          "the units are lj: numbers without units are no Å and no g/mol; convert the file, and specify the new units: "
           "structure: {units: metal}");
     if (style_.empty()) return;
     const auto known = lammps_units(style_);
     if (!known) file_.fail(fmt::format("'{}' is no style of LAMMPS' units", style_));
     units_ = *known;
     if (chosen_.empty() && style_ != "metal")
-      s_.remarks.push_back(fmt::format("the item UNITS says {}: read as such", style_));
+      s_.remarks.push_back(fmt::format("the item UNITS has {}: read as such", style_));
   }
 
   int column(std::string_view name) const {
@@ -255,8 +255,8 @@ class DumpFile {
                     "(species: [...])");
     if (names_.empty())
       throw InputError(
-          fmt::format("{}: the dump has numbers of types and no column element; name the types in the "
-                      "deck: species: [...], one name a type (type 1 first)",
+          fmt::format("{}: the dump has type indices and no column element; name the types in the deck: species: "
+                      "[...], one name a type (type 1 first)",
                       file_.path()));
   }
 

@@ -58,7 +58,7 @@ std::string lammps_style_of_title(std::string_view title) {
 std::string doubt_of_lammps_units(double kelvin) {
   if (!(kelvin > 1e-6 && kelvin < 0.02)) return {};
   return fmt::format(
-      "the velocities make {:.3g} K in Å/ps, and {:.3g} K in Å/fs: where the file is in LAMMPS' units real, say units: "
+      "the velocities make {:.3g} K in Å/ps, and {:.3g} K in Å/fs: where the file is in LAMMPS' units real, set units: "
       "real",
       kelvin, 1e6 * kelvin);
 }

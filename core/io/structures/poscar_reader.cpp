@@ -198,8 +198,8 @@ class Poscar {
     if (!any) return;
     if (direct)
       file_.fail_at(heading,
-                    "velocities in direct coordinates are in lattice vectors a time step, and the file does not "
-                    "say the time step (POTIM); write them in Cartesian coordinates (Å/fs), or leave them out");
+                    "velocities in direct coordinates are in lattice vectors a time step, and the file does not give "
+                    "the time step (POTIM); write them in Cartesian coordinates (Å/fs), or leave them out");
     s_.v = std::move(v);
   }
 

@@ -55,8 +55,8 @@ Piece Farm::wait_for_piece() const {
     auto piece = receive_piece(comm_, options_.hang_limit);
     if (!piece)
       throw InputError(
-          fmt::format("rank 0 gives no sign of life for {:g} s: taken for hung. Everything finished is recorded; look "
-                      "at its machine, then {}",
+          fmt::format("rank 0 gives no sign of life for {:g} s: taken for hung. Everything finished is recorded; check "
+                      "its machine, then {}",
                       options_.hang_limit, options_.go_on.empty() ? "run this again" : options_.go_on));
     if (piece->number != nothing_yet) return *std::move(piece);
   }
@@ -222,7 +222,7 @@ void Farm::end_without_lost() const {
   for (int worker = 1; worker < comm_.size(); ++worker)
     if (workers_[worker].lost) ranks.push_back(of_run(worker));
   throw InputError(fmt::format(
-      "rank {} hung and did not come back; each {} handed out is finished and recorded. Look at its machine, then {}",
+      "rank {} hung and did not come back; each {} assigned is finished and recorded. Check its machine, then {}",
       fmt::join(ranks, ", "), options_.noun, options_.go_on.empty() ? "run this again" : options_.go_on));
 }
 

@@ -65,8 +65,8 @@ void BufferedLoader::open(Dataset& data, const BatchPlan& plan, Context& context
   plan_ = plan;
   if (plan.turns > 1)
     throw InputError(
-        "loader buffered brings each rank one run of a batch, but with reduce.mode ordered and divided gradients ranks "
-        "take turns slice by slice; use loader: shuffle");
+        "loader buffered gives each rank one contiguous part of a batch, but with reduce.mode ordered and sharded "
+        "gradients ranks alternate by micro-batch; use loader: shuffle");
   // The same on every rank, as the plan must be.
   const double bytes = context.comm.max(static_cast<double>(sample_bytes(data)));
   capacity_ = static_cast<std::int64_t>(params_.memory * 1048576.0 / bytes);
@@ -167,7 +167,7 @@ void BufferedLoader::read_ahead() {
 
 Batch BufferedLoader::batch(std::int64_t step) {
   const double begin = wall_seconds();
-  if (plan_.steps > 0 && step >= plan_.steps) throw InternalError("a batch was asked for beyond the end of the plan");
+  if (plan_.steps > 0 && step >= plan_.steps) throw InternalError("a batch was requested beyond the end of the plan");
   if (step != next_) start(step);
   Ready ready;
   if (params_.ahead == 0) {

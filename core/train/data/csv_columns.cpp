@@ -66,8 +66,8 @@ class CsvReader {
     for (std::size_t k = 0; k < commas_.size(); ++k)
       if (commas_[k].may_be_thousands())
         throw InputError(fmt::format(
-            "'{}': some numbers of '{}' have a comma before three digits, as 12,000, others have none: it may be a "
-            "decimal point or stand between thousands; write decimal points as points, and nothing between thousands",
+            "'{}': some values of '{}' have a comma before three digits, as 12,000, others have none: it may be a "
+            "decimal or a thousands separator; write decimal points as points, and no thousands separators",
             path_, headings_[places_[k]].whole));
     return std::move(out_);
   }
@@ -158,8 +158,7 @@ class CsvReader {
   void miss(std::size_t place) {
     if (!leave_out_)
       throw InputError(
-          fmt::format("{}: column '{}' has no number ('{}'); give one, remove the line, or say missing: "
-                      "leave_out",
+          fmt::format("{}: column '{}' has no number ('{}'); give one, remove the line, or set missing: leave_out",
                       lines_.where(), headings_[place].whole, lines_.cells()[place]));
     if (out_.left_out++ == 0) out_.first_left_out = lines_.where();
   }
@@ -167,8 +166,8 @@ class CsvReader {
   [[noreturn]] void refuse(const std::string& cell, std::size_t place) const {
     const bool again = cell == headings_[place].whole;
     throw InputError(
-        fmt::format("{}: '{}' in column '{}' is no number; {}", lines_.where(), cell, headings_[place].whole,
-                    again ? "the line of names stands twice: remove it"
+        fmt::format("{}: '{}' in column '{}' is not a number; {}", lines_.where(), cell, headings_[place].whole,
+                    again ? "the line of names occurs twice: remove it"
                           : "number names and dates first, as pandas.factorize and pandas.to_datetime do"));
   }
 

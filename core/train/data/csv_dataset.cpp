@@ -16,13 +16,11 @@ namespace cambium::train {
 
 void CsvDataset::Field::describe(deck::Describe<Field>& d) {
   d("name", &Field::name, "field name that networks refer to").example("flux");
-  d("columns", &Field::columns,
-    "columns whose numbers make the field, in order; the one of the field's name, where left out")
+  d("columns", &Field::columns, "columns that make up the field, in order; default: the one of the field's name")
       .example("[temperature, pressure]")
       .def({});
-  d("unit", &Field::unit, "unit of the numbers; that of the line of names (\"flux [W/m^2]\"), where left out")
-      .example("W/m^2");
-  d("numbers", &Field::numbers, "type of the numbers; auto: int64 where all cells are whole numbers, else float64")
+  d("unit", &Field::unit, "unit of the values; default: that in the line of names (\"flux [W/m^2]\")").example("W/m^2");
+  d("numbers", &Field::numbers, "type of the values; auto: int64 where all cells are whole numbers, else float64")
       .options({{"auto", Numbers::by_cells}, {"float64", Numbers::real}, {"int64", Numbers::whole}})
       .def(Numbers::by_cells);
 }
@@ -34,7 +32,7 @@ void CsvDataset::Params::describe(deck::Describe<Params>& d) {
       .example("[{name: x, columns: [temperature, pressure]}]");
   d("range", &Params::range, "first sample and the one after the last, counted over all files; all, where left out")
       .example("[0, 8000]");
-  d("missing", &Params::missing, "lines with a cell that has no number (empty, NaN, NA, null)")
+  d("missing", &Params::missing, "treatment of lines with a missing value (empty, NaN, NA, null)")
       .options({{"refuse", Missing::refuse}, {"leave_out", Missing::leave_out}})
       .def(Missing::refuse);
   d.check([](const Params& p) -> std::string {
@@ -42,7 +40,7 @@ void CsvDataset::Params::describe(deck::Describe<Params>& d) {
     if (p.fields.empty()) return "fields: name at least one column";
     for (std::size_t i = 0; i < p.fields.size(); ++i)
       for (std::size_t j = 0; j < i; ++j)
-        if (p.fields[i].name == p.fields[j].name) return fmt::format("fields: '{}' stands twice", p.fields[i].name);
+        if (p.fields[i].name == p.fields[j].name) return fmt::format("fields: '{}' is given twice", p.fields[i].name);
     return "";
   });
 }
@@ -53,7 +51,7 @@ bool CsvDataset::is_whole(std::size_t field, bool by_cells) const {
   const auto& wanted = params_.fields[field];
   if (wanted.numbers == Numbers::whole && !by_cells)
     throw InputError(
-        fmt::format("'{}' has cells that are no whole numbers, expected int64; say numbers: float64", wanted.name));
+        fmt::format("'{}' has cells that are not whole numbers, expected int64; set numbers: float64", wanted.name));
   return wanted.numbers != Numbers::real && by_cells;
 }
 
@@ -80,7 +78,7 @@ std::string CsvDataset::bytes_of_files(Log& log) {
     units = part.units;
     lines += part.lines;
     if (part.left_out > 0)
-      log.warn(fmt::format("'{}': {} lines without a number are left out, the first in {}", path, part.left_out,
+      log.warn(fmt::format("'{}': {} lines with a missing value are left out, the first in {}", path, part.left_out,
                            part.first_left_out));
   }
   for (std::size_t f = 0; f < wanted.size(); ++f) whole[f] = is_whole(f, whole[f]);

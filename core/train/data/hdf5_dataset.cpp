@@ -86,7 +86,7 @@ void Hdf5Dataset::Params::describe(deck::Describe<Params>& d) {
     if (p.fields.empty()) return "fields: name at least one array";
     for (std::size_t i = 0; i < p.fields.size(); ++i)
       for (std::size_t j = 0; j < i; ++j)
-        if (p.fields[i].name == p.fields[j].name) return fmt::format("fields: '{}' stands twice", p.fields[i].name);
+        if (p.fields[i].name == p.fields[j].name) return fmt::format("fields: '{}' is given twice", p.fields[i].name);
     return "";
   });
 }

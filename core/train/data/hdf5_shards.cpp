@@ -59,7 +59,7 @@ FieldInfo field_of(const std::string& name, const io::Dataset& array) {
   const auto shape = array.shape();
   if (shape.empty())
     throw InputError(
-        fmt::format("array '{}' in '{}' is one number; a field needs an array whose first axis counts samples",
+        fmt::format("array '{}' in '{}' is a scalar; a field needs an array whose first axis counts samples",
                     array.path(), array.file()));
   if (shape.size() > most_axes)
     throw InputError(

@@ -13,14 +13,17 @@ namespace cambium::train {
 
 void MixtureSet::Part::describe(deck::Describe<Part>& d) {
   d("dataset", &Part::dataset, "data set of this part");
-  d("weight", &Part::weight, "share of the samples, over the sum of the weights").positive().def(1.0);
+  d("weight", &Part::weight,
+    "weight of this set: its fraction of the samples is the weight over the sum of all weights")
+      .positive()
+      .def(1.0);
 }
 
 void MixtureSet::Params::describe(deck::Describe<Params>& d) {
   d("sets", &Params::sets, "data sets of the mixture and their weights");
   d("samples", &Params::samples,
-    "number of samples of the mixture, which an epoch passes; default: so many that each sample of each set is there "
-    "at least once")
+    "number of samples of the mixture, which an epoch passes; default: enough that each sample of each set occurs at "
+    "least once")
       .at_least(1);
   d.check([](const Params& p) -> std::string {
     return p.sets.empty() ? "a mixture needs sets: [{dataset: {...}, weight: 1}, ...]" : "";

@@ -63,7 +63,7 @@ void look_at(Dataset& data, const std::string& field, bool each, std::int64_t fi
       row.resize(tensor.elements());
       copy_numbers<double>(tensor, row);
       if (each && row.size() != out.size())
-        throw InputError(fmt::format("field '{}' has {} numbers in sample {} and {} in others: scale it as a whole",
+        throw InputError(fmt::format("field '{}' has {} values in sample {} and {} in others: scale it as a whole",
                                      field, row.size(), sample->id, out.size()));
       for (std::size_t k = 0; k < row.size(); ++k) out[each ? k : 0].add(row[k]);
     }

@@ -24,10 +24,9 @@ void ActivationParams::describe(deck::Describe<ActivationParams>& d) {
 }
 
 void Network::use_activations(const ActivationParams&) {
-  throw KeyError(
-      "train.activations.network", "activations",
-      "this network keeps its activations by itself; remove activations, or take a network written with Torch "
-      "(conv_net)");
+  throw KeyError("train.activations.network", "activations",
+                 "this network stores its activations by itself; remove activations, or take a network written with "
+                 "Torch (conv_net)");
 }
 
 }  // namespace cambium::train

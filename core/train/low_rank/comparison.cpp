@@ -147,7 +147,7 @@ Task::Outcome Comparison::train_smaller(const Way& chosen) {
   const auto network =
       smaller_network(whole_, products, baselines_time, costs_.counted, data_, samples_.timed, context_);
   if (!network) {
-    context_.log.warn("no smaller network of this type is as fast as was asked for; it is left out");
+    context_.log.warn("no smaller network of this type is as fast as required; it is left out");
     return Task::Outcome::done;
   }
   double before = 0.0;
@@ -204,8 +204,8 @@ CompressTable Comparison::run() {
       train_smaller(best) == Task::Outcome::stopped_early)
     table_.stopped = true;
   if (table_.problem.empty() && keys_.accept && !(share <= *keys_.accept))
-    table_.problem = fmt::format("the loss is {:.4g} times that of the whole network, more than accept ({:g})", share,
-                                 *keys_.accept);
+    table_.problem =
+        fmt::format("the loss is {:.4g} times that of the full network, more than accept ({:g})", share, *keys_.accept);
   return table_;
 }
 

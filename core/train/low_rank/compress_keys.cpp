@@ -10,7 +10,7 @@ namespace cambium::train {
 void CompressKeys::FineTune::describe(deck::Describe<FineTune>& d) {
   d("steps", &FineTune::steps, "number of Adam steps").at_least(1).def(1000);
   d("batch", &FineTune::batch, "samples per step").at_least(1).def(32);
-  d("learning_rate", &FineTune::learning_rate, "first one; it falls to a hundredth by half a cosine")
+  d("learning_rate", &FineTune::learning_rate, "initial learning rate; it falls to a hundredth by half a cosine")
       .positive()
       .def(1e-3);
 }
@@ -18,7 +18,7 @@ void CompressKeys::FineTune::describe(deck::Describe<FineTune>& d) {
 void CompressKeys::FromScratch::describe(deck::Describe<FromScratch>& d) {
   d("steps", &FromScratch::steps, "number of Adam steps; default: those of the full network and of fine_tune together")
       .at_least(1);
-  d("learning_rate", &FromScratch::learning_rate, "first one; it falls to a hundredth by half a cosine")
+  d("learning_rate", &FromScratch::learning_rate, "initial learning rate; it falls to a hundredth by half a cosine")
       .positive()
       .def(3e-3);
 }
@@ -38,7 +38,7 @@ void CompressKeys::describe(deck::Describe<CompressKeys>& d) {
   d("latency", &CompressKeys::latency, "time of a pass over `batch` samples, instead of budget").unit("s").positive();
   d("multiplications", &CompressKeys::multiplications,
     "multiplications of a forward pass, as a fraction of the full network's, instead of budget: the ranks are then the "
-    "same on every machine, but thin layers may be slower than their count says")
+    "same on every machine, but thin layers may be slower than their count suggests")
       .positive();
   d("samples", &CompressKeys::samples, "number of samples of each data set on which losses are compared")
       .at_least(1)
@@ -53,8 +53,8 @@ void CompressKeys::describe(deck::Describe<CompressKeys>& d) {
     "the better of the two before training")
       .options({{"better", Choose::better}, {"table", Choose::table}, {"search", Choose::search}})
       .def(Choose::better);
-  d("search", &CompressKeys::search, "descent by the chances of ranks");
-  d("fine_tune", &CompressKeys::fine_tune, "training of the products; none when absent");
+  d("search", &CompressKeys::search, "descent on the selection probabilities of ranks");
+  d("fine_tune", &CompressKeys::fine_tune, "training of the low-rank network; default: none");
   d("baselines", &CompressKeys::against,
     "baselines with the same time budget, trained for the same number of steps, each in a folder of its own: "
     "equal_shares, equal_energy, table, search, smaller (a smaller network from scratch), and whole (the uncompressed "

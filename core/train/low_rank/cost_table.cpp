@@ -41,11 +41,10 @@ std::vector<FactorLayer> factor_layers(Network& network, const std::string& type
   auto layers = has->factor_layers();
   for (const auto& layer : layers)
     if (layer.rank > 0)
-      throw KeyError(
-          "compress.model.product", "model",
-          fmt::format("model: layer {} of '{}' is a product already; give the model that it was made from, whose "
-                      "layers are whole",
-                      layer.name, path));
+      throw KeyError("compress.model.product", "model",
+                     fmt::format("model: layer {} of '{}' is a product already; give the model that it was made from, "
+                                 "whose layers are full",
+                                 layer.name, path));
   return layers;
 }
 

@@ -126,7 +126,7 @@ FoundRanks search_ranks(const CostTable& costs, LoadedModel& whole, std::span<co
     }
     if (step % std::max<std::int64_t>(1, keys.steps / 10) == 0)
       context.log.info(
-          fmt::format("search, step {:>5}: loss {:.4g} of the whole network's, time {:.4g} of what is allowed", step,
+          fmt::format("search, step {:>5}: loss {:.4g} of the full network's, time {:.4g} of what is allowed", step,
                       loss, over + 1.0));
   }
   out.choice = likeliest(costs, out.chances, seconds);
@@ -141,7 +141,7 @@ FoundRanks search_ranks(const CostTable& costs, LoadedModel& whole, std::span<co
   const double before = loss(from[0]);
   const auto better = exchange_ranks(costs, from, seconds, loss, keys.steps);
   context.log.info(
-      fmt::format("search, exchanges: loss {:.4g} of the whole network's, {:.4g} before, {} combinations looked at",
+      fmt::format("search, exchanges: loss {:.4g} of the full network's, {:.4g} before, {} combinations evaluated",
                   better.loss / costs.loss, before / costs.loss, better.looked_at));
   out.choice = better.choice;
   return out;

@@ -11,7 +11,7 @@ struct Clip {
   std::optional<double> norm, value;
   static void describe(deck::Describe<Clip>& d) {
     d("norm", &Clip::norm, "maximum norm of the global gradient; larger gradients are scaled down to it").positive();
-    d("value", &Clip::value, "largest size of each element").positive();
+    d("value", &Clip::value, "largest absolute value of each element").positive();
     d.check([](const Clip& clip) -> std::string {
       return clip.norm || clip.value ? "" : "names no bound: give norm, value or both, for example clip: {norm: 1}";
     });

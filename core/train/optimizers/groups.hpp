@@ -23,7 +23,7 @@ struct ParameterGroup {
     d("rate", &ParameterGroup::rate, "factor of the learning rate").non_negative().def(1.0);
     d("weight_decay", &ParameterGroup::weight_decay, "weight decay of these parameters; default: the optimizer's")
         .non_negative();
-    d("freeze", &ParameterGroup::freeze, "keep these parameters as they are").def(false);
+    d("freeze", &ParameterGroup::freeze, "exclude these parameters from training").def(false);
   }
 };
 

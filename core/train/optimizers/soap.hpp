@@ -44,7 +44,7 @@ class Soap : public Optimizer {
           .def(4096);
       d("max_aspect_ratio", &Params::most_ratio,
         "ratio of the longer to the smaller side up to which both sides of a matrix are preconditioned, rounded up: 1 "
-        "for square matrices; 0 for the smaller side of all. Each unit takes two numbers per parameter")
+        "for square matrices; 0 for the smaller side of all. Each unit takes two values per parameter")
           .range(0.0, 64.0)
           .def(1.0);
       detail::describe_groups(d);

@@ -16,7 +16,8 @@ static void add(std::span<T> into, std::span<const T> other) {
 }
 
 void OrderedReducer::begin(FlatBuffer& gradients, int slices) {
-  if (!std::has_single_bit(static_cast<unsigned>(slices))) throw InternalError("slices of a rank are no power of two");
+  if (!std::has_single_bit(static_cast<unsigned>(slices)))
+    throw InternalError("the micro-batches of a rank are not a power of two");
   Reducer::begin(gradients, slices);
   const auto places = static_cast<std::size_t>(std::countr_zero(static_cast<unsigned>(slices)));
   while (levels_.size() < places) levels_.emplace_back(layout_, dtype_);

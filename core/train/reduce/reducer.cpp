@@ -60,16 +60,15 @@ void ReduceParams::describe(deck::Describe<ReduceParams>& d) {
                 {"mxfp4", Codec::mxfp4}})
       .def(Codec::none);
   d("lossy", &ReduceParams::lossy,
-    "gradients travel within a bound of error instead, in messages as long as they need (fast mode)");
+    "compression of gradients within an error bound, in messages of variable length, instead of codec (fast mode)");
   d.check([](const ReduceParams& p) -> std::string {
-    if (p.lossy && p.codec != Codec::none)
-      return "give one of: codec (a fixed number of bits), lossy (a bound of error)";
+    if (p.lossy && p.codec != Codec::none) return "give one of: codec (a fixed number of bits), lossy (an error bound)";
     if (p.lossy && p.mode == Mode::ordered)
-      return "lossy changes the sums of each number of ranks in another way, and mode 'ordered' promises the same bits "
-             "on all; leave one away";
+      return "lossy changes the sums of each number of ranks in another way, and mode 'ordered' guarantees the same "
+             "bits on all; remove one of them";
     if (p.codec != Codec::none && p.mode == Mode::ordered)
-      return "codec rounds the sums of each number of ranks in another way, and mode 'ordered' promises the same bits "
-             "on all; leave one away";
+      return "codec rounds the sums of each number of ranks in another way, and mode 'ordered' guarantees the same "
+             "bits on all; remove one of them";
     if (std::has_single_bit(static_cast<unsigned>(p.slices))) return {};
     return fmt::format("micro_batches is {}, but must be a power of two; {} is the next", p.slices,
                        std::bit_ceil(static_cast<unsigned>(p.slices)));

@@ -78,8 +78,8 @@ AppliedModel::AppliedModel(const std::string& path, Context& context, std::optio
       outputs_(model_.network->outputs()) {
   if (outputs_.empty())
     throw InputError(
-        fmt::format("model '{}' is a network '{}', which gives no numbers for a sample alone; the stages of its plugin "
-                    "run it (cambium list task)",
+        fmt::format("model '{}' is a network '{}', which returns no values for a single sample; the stages of its "
+                    "plugin run it (cambium list task)",
                     path, model_.info.type));
   if (limit) stored_ = std::make_unique<StoredModules>(path, model_, *limit);
   const auto traits = model_.network->traits();
@@ -103,7 +103,7 @@ std::vector<FieldInfo> AppliedModel::outputs_of(std::span<const FieldInfo> field
       if (rows && !rows->shape.empty()) extent = rows->shape[0];
       if (extent < 0)
         throw InputError(
-            fmt::format("model '{}' answers with '{}' of shape {}, whose length differs from sample to sample; give it "
+            fmt::format("model '{}' returns '{}' of shape {}, whose length differs from sample to sample; give it "
                         "samples of one size",
                         path_, output.name, shape_text(output.shape)));
     }

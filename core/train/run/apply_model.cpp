@@ -206,7 +206,7 @@ PredictionSummary apply_model(AppliedModel& model, Dataset& data, std::int64_t b
   DataPass(model, data, batch, plan, context).run(out);
   for (const auto& range : out.outputs)
     if (range.not_finite > 0)
-      context.log.warn(fmt::format("{} numbers of '{}' are not finite (NaN or infinite): look at their samples",
+      context.log.warn(fmt::format("{} values of '{}' are not finite (NaN or infinite): check their samples",
                                    range.not_finite, range.name));
   if (!model.has_labels(fields)) return out;
   auto& loaded = model.loaded();

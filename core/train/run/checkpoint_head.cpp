@@ -56,7 +56,7 @@ void require_same(const io::Group& head, const char* name, const char* key, cons
   const T file = head.attribute<T>(name);
   if (file != deck)
     throw InputError(fmt::format(
-        "'{}' was written with {} {}, but the deck says {}; resume with the same, or begin a new run with start_from",
+        "'{}' was written with {} {}, but the deck has {}; resume with the same, or begin a new run with start_from",
         head.file(), key, file, deck));
 }
 
@@ -142,7 +142,7 @@ std::int64_t read_head(const io::File& file, Progress& p, const FlatLayout& layo
   p.step = head.attribute<std::int64_t>("step");
   if (p.step < 0)
     throw InputError(
-        fmt::format("'{}' says step {}; the file is damaged or was changed, resume from another one", path, p.step));
+        fmt::format("'{}' has step {}; the file is damaged or was changed, resume from another one", path, p.step));
   p.best_step = head.attribute<std::int64_t>("best_step");
   p.best_metric = head.attribute<double>("best_metric");
   read_best_errors(head, p);
@@ -162,14 +162,14 @@ std::vector<double> read_grids(const io::File& file, std::size_t grids) {
   const auto head = file.group("/train");
   if (head.exists("grids") != (grids > 0))
     throw InputError(
-        fmt::format("'{}' was written {} direct, but the deck says otherwise; resume with the same, or begin a new run "
-                    "with start_from",
+        fmt::format("'{}' was written {} quantized_training, unlike in the deck; resume with the same, or begin a new "
+                    "run with start_from",
                     file.file(), grids == 0 ? "with" : "without"));
   if (grids == 0) return {};
   auto out = head.read<std::vector<double>>("grids");
   if (out.size() != grids)
     throw InputError(fmt::format(
-        "'{}' holds {} grids of direct weights, but the deck's model has {}; resume with the model that wrote it",
+        "'{}' holds {} grids of quantised weights, but the deck's model has {}; resume with the model that wrote it",
         file.file(), out.size(), grids));
   return out;
 }

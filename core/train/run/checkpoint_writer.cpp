@@ -21,12 +21,12 @@ using Transfer = TrainCheckpointKeys::Transfer;
 void TrainCheckpointKeys::describe(deck::Describe<TrainCheckpointKeys>& d) {
   describe_in(d);
   d("transfer", &TrainCheckpointKeys::transfer,
-    "output of weights and optimizer states: collected on rank 0 (gather); or without any rank that holds a divided "
-    "model whole, into one file by MPI-IO (collective) or into one file per rank (per_rank)")
+    "output of weights and optimizer states: collected on rank 0 (gather); or without any rank that holds all of a "
+    "sharded model, into one file by MPI-IO (collective) or into one file per rank (per_rank)")
       .options({{"gather", Transfer::gather}, {"collective", Transfer::collective}, {"per_rank", Transfer::per_rank}})
       .def(Transfer::gather);
   d("asynchronous", &TrainCheckpointKeys::asynchronous,
-    "asynchronous output: each rank copies its share in memory, and a thread writes it to disk during the next steps; "
+    "asynchronous output: each rank copies its part in memory, and a thread writes it to disk during the next steps; "
     "requires transfer: per_rank")
       .def(false);
 }

@@ -28,20 +28,20 @@ void Evaluate::Params::describe(deck::Describe<Params>& d) {
   d("dataset", &Params::dataset, "evaluation data set");
   d("batch", &Params::batch, "samples evaluated at a time").at_least(1).def(8);
   d("parity", &Params::parity,
-    "also write labels beside predictions and their errors: parity_*.csv, parity.h5 and errors.csv (by component and "
-    "range) of numbers; predictions.csv, classes.csv (precision, recall, F1, AUC) and confusion.csv of classes")
+    "also write labels next to predictions and their errors: parity_*.csv, parity.h5 and errors.csv (by component and "
+    "range) of values; predictions.csv, classes.csv (precision, recall, F1, AUC) and confusion.csv of classes")
       .def(true);
   d("quantize", &Params::quantize,
     "quantised weights: the model is also evaluated with low-bit weights, and both are compared; default: none");
   d("memory_limit", &Params::limit,
     "memory of a rank for weights: they are read from the file module by module for every batch, of networks that name "
-    "their modules, and there are no tables of parity; default: whole in memory")
+    "their modules, and there are no tables of parity; default: all in memory")
       .unit("B")
       .positive();
   d.check([](const Params& p) -> std::string {
-    return p.limit && p.quantize ? "give one of: memory_limit (weights stay in the file), quantize (all of them are "
-                                   "coded)"
-                                 : "";
+    return p.limit && p.quantize
+               ? "give one of: memory_limit (weights stay in the file), quantize (all of them are quantised)"
+               : "";
   });
 }
 
@@ -205,8 +205,8 @@ std::string slower_with_few_bits(double full, double few, std::int64_t batch) {
   constexpr double noticed = 1.05;
   if (!(few > noticed * full)) return {};
   return fmt::format(
-      "with weights of few bits a pass takes {:.3g} times as long as in full, in batches of {}: they save memory here, "
-      "not time; take fewer bits or smaller batches, or leave 'quantize' out",
+      "with low-bit weights a pass takes {:.3g} times as long as in full, in batches of {}: they save memory here, not "
+      "time; take fewer bits or smaller batches, or leave 'quantize' out",
       few / full, batch);
 }
 

@@ -14,7 +14,7 @@ void LossSpikeKeys::describe(deck::Describe<LossSpikeKeys>& d) {
   d("factor", &LossSpikeKeys::factor, "multiple of the running median above which the loss of a step is a spike")
       .greater_than(1.0)
       .def(3.0);
-  d("window", &LossSpikeKeys::window, "number of steps before, whose losses the median is taken of")
+  d("window", &LossSpikeKeys::window, "number of preceding steps over whose losses the median is taken")
       .at_least(3)
       .def(50);
   d("keep", &LossSpikeKeys::keep, "largest number of spikes that are written").at_least(1).def(3);

@@ -15,14 +15,14 @@ namespace cambium::train {
 void Predict::Params::describe(deck::Describe<Params>& d) {
   d("model", &Params::model, "model file that a train stage wrote").example("\"{run}/train/model.h5\"");
   d("dataset", &Params::dataset,
-    "samples to predict; labels are not needed. Numbers that the model does not read, such as identifiers, are copied "
-    "beside the predictions");
+    "samples to predict; labels are not needed. Values that the model does not read, such as identifiers, are copied "
+    "next to the predictions");
   d("batch", &Params::batch, "samples predicted at a time").at_least(1).def(64);
   d("table", &Params::table,
-    "write predicted.csv beside predicted.h5; left out, where a sample has at most 64 predicted numbers");
+    "write predicted.csv in addition to predicted.h5; default: if a sample has at most 64 predicted values");
   d("memory_limit", &Params::limit,
     "memory of a rank for weights: they are read from the file module by module for every batch, of networks that name "
-    "their modules; default: whole in memory")
+    "their modules; default: all in memory")
       .unit("B")
       .positive();
 }

@@ -100,7 +100,7 @@ void PredictionFiles::write_coordinates() {
   if (samples_ == "sample") {
     std::vector<std::int64_t> numbers(static_cast<std::size_t>(plan_.samples));
     std::iota(numbers.begin(), numbers.end(), 0);
-    io::labelled(h5_->write("sample", numbers), "", "number of the sample in the data set");
+    io::labelled(h5_->write("sample", numbers), "", "index of the sample in the data set");
   }
   for (const auto& c : plan_.coordinates)
     if (c.axis == 0 && !h5_->exists(c.name)) label(h5_->write(c.name, c.values), c);

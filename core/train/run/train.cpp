@@ -42,15 +42,16 @@ void Train::Validate::describe(deck::Describe<Validate>& d) {
 static std::string conflict_of(const Train::Params& p) {
   if (p.steps.has_value() == p.epochs.has_value()) return "give one of: steps, epochs";
   if (p.validation && p.hold_out > 0.0)
-    return "give one of: validation (a data set), hold_out (a share of the training set)";
+    return "give one of: validation (a data set), hold_out (a fraction of the training set)";
   if (p.reduce.mode == ReduceParams::Mode::ordered && p.accumulate > 1)
     return "gradient_accumulation_steps does nothing in ordered mode, where reduce.micro_batches cuts the batch; "
            "remove it";
   if (p.reduce.mode == ReduceParams::Mode::ordered && p.activations &&
       p.activations->keep == ActivationParams::Keep::compressed && p.activations->bound == 0.0)
-    return "bounds of compressed activations follow from what each rank computes, but ordered mode promises equal bits "
-           "for any number of ranks; give activations one bound, or remove it";
-  if (p.submission && !p.mllog) return "submission stands in the lines of mllog; set mllog: true, or remove submission";
+    return "bounds of compressed activations follow from what each rank computes, but ordered mode guarantees equal "
+           "bits for any number of ranks; give activations one bound, or remove it";
+  if (p.submission && !p.mllog)
+    return "submission is written to the lines of mllog; set mllog: true, or remove submission";
   if (p.validate.target && !p.validation && p.hold_out == 0.0)
     return "validate.target needs validations; give validation (a data set) or hold_out";
   if (p.parallel && p.reduce.lossy)
@@ -107,7 +108,7 @@ void Train::Params::describe(deck::Describe<Params>& d) {
     "(gradient_norms.csv)")
       .def(false);
   d("loss_spikes", &Params::loss_spikes,
-    "write the batch and the state of steps whose loss stands out (spike.<step>.h5); default: none");
+    "write the batch and the state of steps with a spike of the loss (spike.<step>.h5); default: none");
   d("divergence_factor", &Params::explode,
     "training has diverged when the loss exceeds its first values this many times")
       .formerly("explode")

@@ -80,7 +80,7 @@ class StoredArrays {
  public:
   StoredArrays(const io::File& file, std::int64_t parameters) : file_(file), parameters_(parameters) {
     if (io::ShareReader::lists(file)) shares_.emplace(file);
-    if (shares_ && shares_->elements() != parameters) refuse("its shares", shares_->elements());
+    if (shares_ && shares_->elements() != parameters) refuse("its shards", shares_->elements());
   }
   bool holds(const std::string& name) const { return shares_ ? shares_->holds(name) : file_.exists(name); }
   void read(const std::string& name, DType dtype, io::Extent extent, std::byte* to) {
@@ -109,7 +109,7 @@ class StoredArrays {
   }
   [[noreturn]] void refuse(const std::string& name, std::int64_t elements) const {
     throw InputError(fmt::format(
-        "'{}' holds {} numbers in {}, but the deck's model has {} parameters; resume with the model that wrote it",
+        "'{}' holds {} values in {}, but the deck's model has {} parameters; resume with the model that wrote it",
         file_.file(), elements, name, parameters_));
   }
   const io::File& file_;

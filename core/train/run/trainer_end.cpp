@@ -16,7 +16,7 @@ std::vector<std::string> Trainer::write_models() {
 
 void Trainer::keep_best_and_rethrow(const NumericalError& error) {
   if (progress_.best_step < 0)
-    throw NumericalError(std::string(error.what()) + "; no model was kept", error.elsewhere());
+    throw NumericalError(std::string(error.what()) + "; no model was stored", error.elsewhere());
   write_models();
   throw NumericalError(fmt::format("{}; the best model, of step {}, is in {}/model.h5", error.what(),
                                    progress_.best_step, context_.run_directory),

@@ -109,8 +109,7 @@ static void warn_of_length(const Train::Params& params, std::int64_t steps, Log&
   if (params.warm_up && params.warm_up->steps >= steps)
     log.warn(
         fmt::format("warm_up takes {} steps, but the training has {}: its learning rate only rises, and the schedule "
-                    "behind it never "
-                    "begins; shorten warm_up, or train longer",
+                    "after it never begins; shorten warm_up, or train longer",
                     params.warm_up->steps, steps));
   if (!params.average || params.average->from > 0 || !params.start_from.empty()) return;
   const double left = std::pow(params.average->decay, static_cast<double>(steps));
@@ -134,7 +133,7 @@ static void require_room_to_gather(const Train::Params& params, Weights& weights
   const auto mb = [](std::int64_t n) { return 1e-6 * static_cast<double>(n); };
   throw KeyError(
       "train.checkpoint.transfer.room", gathers ? "checkpoint.transfer" : "loss_spikes",
-      fmt::format("{} gathers the model on every rank, {:.3f} MB beside its share of {:.3f} MB, but "
+      fmt::format("{} gathers the model on every rank, {:.3f} MB in addition to its part of {:.3f} MB, but "
                   "parallel.memory_limit is {:.3f} MB; {}, or raise memory_limit",
                   gathers ? "checkpoint.transfer: gather" : "loss_spikes", mb(bytes), mb(ledger->together()),
                   mb(ledger->limit()), gathers ? "use transfer: collective or per_rank" : "remove loss_spikes"));
@@ -146,8 +145,8 @@ void Trainer::bring_samples() {
   const Region region("bring samples to the device", WorkKind::movement);
   const bool all_used = data_.epochs(data_.steps()) >= 1.0;
   if (all_used && data_.as_stored() && data_.loader().numbers(progress_.step)) device.bring_samples(data_.training());
-  context_.log.info(fmt::format("weights, gradients and states lie in the memory of the kernels; samples {}",
-                                device.resident() ? "do, too" : "are brought to them in each step"));
+  context_.log.info(fmt::format("weights, gradients and states are in the memory of the kernels; samples {}",
+                                device.resident() ? "are, too" : "are copied to them in each step"));
 }
 
 /// Called when the network knows its sizes.
@@ -261,8 +260,7 @@ void Trainer::start_from_model() {
   if (const auto other = other_keys(model.info.config, step_.model_info().config); !other.empty())
     context_.log.warn(
         fmt::format("start_from: the network of '{}' has other keys than the deck's: {}; its weights mean the same "
-                    "only where these "
-                    "say nothing of what the network computes",
+                    "only where these do not change what the network computes",
                     params_.start_from, other));
   // New statistics would change the meaning of the weights: the model's own are kept.
   step_.network().restore(model.info.state);
@@ -274,10 +272,9 @@ void Trainer::start_from_model() {
     });
   const auto grids = step_.weights().grids();
   if (!grids.empty() && !model.info.grids.empty() && grids.front().limit != model.info.grids.front().limit)
-    context_.log.info(
-        fmt::format("start_from: '{}' keeps its matrices in {} bits and this training in {}: they are "
-                    "rounded to new grids",
-                    params_.start_from, model.info.grids.front().ternary() ? 2 : 8, grids.front().ternary() ? 2 : 8));
+    context_.log.info(fmt::format(
+        "start_from: '{}' stores its matrices in {} bits and this training in {}: they are rounded to new grids",
+        params_.start_from, model.info.grids.front().ternary() ? 2 : 8, grids.front().ternary() ? 2 : 8));
   if (Tables* tables = step_.tables())
     io::on_every_rank(context_.comm, [&] { tables->read(io::File::open(params_.start_from), Tables::For::model); });
   context_.log.info(fmt::format("weights and statistics from {}", params_.start_from));

@@ -91,7 +91,7 @@ void Trial::try_data(Check& check) {
   quality_of(step.network(), params.network.type, params.validate.quality);
   check.memory("weights, gradients and the optimizer's states", bytes_of(step.network(), step.optimizer()));
   if (params.parallel)
-    check.not_looked_at("a step: its weights are divided among ranks");
+    check.not_looked_at("a step: its weights are sharded over ranks");
   else if (!check.small())
     check.not_looked_at("a step: the network is too large for a check");
   else

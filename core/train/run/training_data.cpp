@@ -56,11 +56,11 @@ void TrainingData::hold_some_out() {
   if (const auto* mixture = dynamic_cast<const MixtureSet*>(whole_.get()); mixture && mixture->repeats())
     throw KeyError("train.hold_out.mixture", "hold_out",
                    "the mixture has samples several times, which would be trained on and held out; give validation (a "
-                   "data set), or equal shares");
+                   "data set), or equal weights");
   auto [held, rest] = hold_out(seed_, whole_->size(), params_.hold_out);
   if (held.empty())
     throw KeyError("train.hold_out.empty", "hold_out",
-                   fmt::format("hold_out {:g} of {} samples is none; hold out more, or leave it away", params_.hold_out,
+                   fmt::format("hold_out {:g} of {} samples is none; hold out more, or remove it", params_.hold_out,
                                whole_->size()));
   if (rest.empty())
     throw KeyError(

@@ -39,7 +39,7 @@ void TrainingLog::open(bool validates, std::optional<std::int64_t> resumed_at, c
 
 void TrainingLog::open_gradients(std::optional<std::int64_t> resumed_at, std::optional<io::TableMark> mark) {
   if (!step_.weights().keeps_gradients())
-    return context_.log.warn("gradient_norms: the gradients lie in the memory of a device; no norms are written");
+    return context_.log.warn("gradient_norms: the gradients are in the memory of a device; no norms are written");
   norms_.emplace(step_.weights().layout());
   std::vector<io::Column> columns;
   for (const auto& module : norms_->modules())

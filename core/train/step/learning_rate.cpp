@@ -134,8 +134,8 @@ void PlateauRate::take(std::span<const double> kept) {
 }
 
 void SequenceRate::Piece::describe(deck::Describe<Piece>& d) {
-  d("steps", &Piece::steps, "length of this piece; the last takes what is left").at_least(1);
-  d("rate", &Piece::rate, "schedule of this piece");
+  d("steps", &Piece::steps, "number of steps of this schedule; the last takes the rest").at_least(1);
+  d("rate", &Piece::rate, "learning rate schedule of these steps");
 }
 
 void SequenceRate::Params::describe(deck::Describe<Params>& d) {
@@ -144,7 +144,7 @@ void SequenceRate::Params::describe(deck::Describe<Params>& d) {
     if (p.pieces.empty()) return "a sequence needs schedules: [{steps: 100, rate: {...}}, ...]";
     for (std::size_t k = 0; k + 1 < p.pieces.size(); ++k)
       if (!p.pieces[k].steps)
-        return fmt::format("pieces[{}] has no steps; only the last piece may take what is left", k);
+        return fmt::format("schedules[{}] has no steps; only the last schedule may take the rest", k);
     return {};
   });
 }

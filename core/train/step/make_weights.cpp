@@ -51,7 +51,7 @@ static std::unique_ptr<Weights> make_divided(const StepKeys& keys, Network& netw
       std::max<std::int64_t>(1, static_cast<std::int64_t>(keys.reduce.group) / size_of(network.dtype()));
   auto weights = std::make_unique<DividedWeights>(partition, context.comm, network, optimizer, settings);
   const auto ranks = [&](int depth) { return parts_of(weights->mesh(), depth); };
-  context.log.info(fmt::format("divided: weights by {}, gradients by {}, states by {} of {} ranks",
+  context.log.info(fmt::format("sharded: weights by {}, gradients by {}, states by {} of {} ranks",
                                ranks(partition.weights), ranks(partition.gradients), ranks(partition.states),
                                context.comm.size()));
   return weights;
@@ -59,9 +59,9 @@ static std::unique_ptr<Weights> make_divided(const StepKeys& keys, Network& netw
 
 /// Reason why weights of a network that supports the device stay in host memory.
 static std::string kept_on_host(const StepKeys& keys, const Optimizer& optimizer) {
-  if (keys.parallel) return "parallel divides them among ranks";
-  if (keys.direct) return "direct keeps them in few bits";
-  if (keys.reduce.mode == ReduceParams::Mode::ordered) return "reduce.mode ordered adds slices there";
+  if (keys.parallel) return "parallel shards them over ranks";
+  if (keys.direct) return "quantized_training stores them in few bits";
+  if (keys.reduce.mode == ReduceParams::Mode::ordered) return "reduce.mode ordered adds micro-batches there";
   if (!optimizer.groups().empty()) return "optimizer.groups has no form for a device";
   if (!device_form_of(optimizer))
     return fmt::format("the optimizer {} has no form for a device; adam, adamw and sgd have", keys.optimizer.type);

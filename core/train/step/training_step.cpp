@@ -33,7 +33,7 @@ static void require_tables_fit(const StepKeys& keys, const std::string& network,
   if (!has_tables)
     throw KeyError(
         "train.tables.none", "tables",
-        fmt::format("tables says how tables of embeddings are divided and learn, but {} has none; remove tables",
+        fmt::format("tables specifies how embedding tables are sharded and trained, but {} has none; remove tables",
                     network));
   if (keys.average)
     throw KeyError(
@@ -42,8 +42,8 @@ static void require_tables_fit(const StepKeys& keys, const std::string& network,
   if (keys.reduce.mode == ReduceParams::Mode::ordered && keys.tables && keys.tables->deduplicate.value_or(false))
     throw KeyError(
         "train.tables.deduplicate", "tables.deduplicate",
-        "tables.deduplicate adds a row's gradients on each rank before they travel, so that the sum depends on the "
-        "number of ranks, which reduce.mode ordered promises it does not; remove one of them");
+        "tables.deduplicate adds a row's gradients on each rank before they are sent, so that the sum depends on the "
+        "number of ranks, which reduce.mode ordered guarantees it does not; remove one of them");
 }
 
 void TrainingStep::prepare(std::int64_t total, std::int64_t slice) {

@@ -251,7 +251,7 @@ void TablePass<T>::fetch(std::vector<std::vector<Bags>> slices, std::vector<std:
     for (std::size_t t = 0; t < tables_.size(); ++t)
       most += static_cast<double>(slice[t].ids.size()) * static_cast<double>(width(t));
   if (comm_.sum(most) > std::numeric_limits<int>::max())
-    throw InputError("tables: the rows of one step are more than 2147483647 numbers; lower batch");
+    throw InputError("tables: the rows of one step are more than 2147483647 values; lower batch");
   requests_.make(std::move(slices), std::move(numbers), comm_.size());
   send_numbers(with_gradient);
   answer();

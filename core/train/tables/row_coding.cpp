@@ -134,7 +134,7 @@ void RowCoding<T>::decode(const Found& found, std::span<const std::byte> bytes, 
   try {
     lowp::decode_rows<T>(in, groups);
   } catch (const lowp::DamagedStream&) {
-    throw InternalError("a message of coded rows is not what was sent");
+    throw InternalError("a message of encoded rows is not what was sent");
   }
   scatter(found, values, rows);
 }

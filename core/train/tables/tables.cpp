@@ -143,7 +143,7 @@ std::string DividedTables<T>::exchange_text() const {
                plain = comm_.sum(own.plain), sent = numbers + rows + gradients;
   if (sent <= 0.0) return {};
   return fmt::format(
-      "exchange between ranks: row numbers {}, rows {}, row gradients {}, together {}; without deduplication and code "
+      "exchange between ranks: row numbers {}, rows {}, row gradients {}, together {}; without deduplication and codec "
       "{}, ratio {:.2f}",
       bytes_text(numbers), bytes_text(rows), bytes_text(gradients), bytes_text(sent), bytes_text(plain), plain / sent);
 }
@@ -160,7 +160,7 @@ std::vector<std::string> DividedTables<T>::report() {
       bytes_text(most), all > 0.0 ? most * comm_.size() / all : 1.0, bytes_text(comm_.max(largest_)))};
   if (coding_) {
     const double before = comm_.sum(coding_->bytes_before()), after = comm_.sum(coding_->bytes_after());
-    out.push_back(fmt::format("rows coded: {} became {}, ratio {:.2f}; {}", bytes_text(before), bytes_text(after),
+    out.push_back(fmt::format("rows encoded: {} became {}, ratio {:.2f}; {}", bytes_text(before), bytes_text(after),
                               after > 0.0 ? before / after : 1.0, coding_->text()));
   }
   if (const auto line = exchange_text(); !line.empty()) out.push_back(line);

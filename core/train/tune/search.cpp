@@ -176,7 +176,7 @@ tasks::FarmOptions Search::farm_options() const {
   out.hang_limit = options_.hang_limit;
   out.root_works = options_.root_evaluates;
   out.noun = "trial";
-  out.go_on = "go on with: cambium restart " + std::filesystem::path(context_.run_directory).parent_path().string();
+  out.go_on = "continue with: cambium restart " + std::filesystem::path(context_.run_directory).parent_path().string();
   return out;
 }
 

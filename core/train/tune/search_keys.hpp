@@ -46,7 +46,7 @@ void describe_search(deck::Describe<P>& d, const SearchKeys& defaults) {
       .at_least(1)
       .def(defaults.sample);
   d("halving", &SearchKeys::halving,
-    "successive halving: end hopeless trials early, at the first validation after 1/2, 1/4, ... of the way");
+    "successive halving: end hopeless trials early, at the first validation after 1/2, 1/4, ... of the steps");
   d("policy", &SearchKeys::policy, "keys of proximal policy optimisation (strategy: ppo); default: their defaults");
   d("time_limit", &SearchKeys::time_limit, "a trial that takes longer fails, at its next validation (s); 0 for none")
       .non_negative()

@@ -34,9 +34,9 @@ std::string problem_of(const TuneTask::Params& p) {
     const deck::Node validation = keys["validation"];
     if ((!validation.defined() || validation.is_null()) && number_at(keys["hold_out"], 0.0) == 0.0)
       return "train: without validation there is nothing to choose by; give validation (a data set) or hold_out (a "
-             "share of the training set)";
+             "fraction of the training set)";
     if (p.halving && number_at(keys["ensemble_size"], 1.0) > 1.0)
-      return "halving ends one training early, but train.ensemble_size asks for several; remove one of them";
+      return "halving ends one training early, but train.ensemble_size requests several; remove one of them";
   }
   return {};
 }
@@ -44,9 +44,9 @@ std::string problem_of(const TuneTask::Params& p) {
 }  // namespace
 
 void TuneTask::Params::describe(deck::Describe<Params>& d) {
-  d("train", &Params::train, "a stage train; values written !choice [a, b] are left to the search");
+  d("train", &Params::train, "a stage train; values written !choice [a, b] are chosen by the search");
   describe_search(d, Params());
-  d("keep", &Params::keep, "best trials whose folders stay").at_least(1).def(3);
+  d("keep", &Params::keep, "number of best trials whose folders are retained").at_least(1).def(3);
   d.check(problem_of);
 }
 

@@ -218,8 +218,8 @@ static std::optional<Grid> read_tensor(const io::File& file, const ParameterInfo
   }
   if (view.dtype != DType::f32)
     throw InputError(
-        fmt::format("'{}': {} is packed, as direct weights of float32 are, but the model computes in "
-                    "float64; its configuration was changed afterwards",
+        fmt::format("'{}': {} is packed, as quantised weights of float32 are, but the model computes in float64; its "
+                    "configuration was changed afterwards",
                     file.file(), "/weights/" + info.name));
   return read_on_grid(array, {static_cast<float*>(view.data), static_cast<std::size_t>(view.elements())});
 }

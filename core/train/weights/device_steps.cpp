@@ -35,7 +35,7 @@ std::vector<DeviceSlice> DeviceSteps::slices(const BatchNumbers& batch) {
 }
 
 void DeviceSteps::start(const DeviceShare& share, std::vector<double> term_weights, std::int64_t step) {
-  if (full()) throw InternalError("a step was started before the losses of those before it were asked for");
+  if (full()) throw InternalError("a step was started before the losses of those before it were requested");
   const std::size_t numbers = share.slices.size() * terms_, room = static_cast<std::size_t>(most_past) * numbers;
   if (sums_->numbers.extent(0) != room) sums_->numbers = View<double*>("losses", room);
   Past past{step, std::move(term_weights), share.numbers, std::vector<double>(numbers, 0.0)};

@@ -32,9 +32,8 @@ void require_direct(const Network& network, const Optimizer& optimizer) {
   const bool linear = std::any_of(parameters.begin(), parameters.end(), [](const auto& p) { return p.linear; });
   if (!linear || network.modules().empty())
     throw KeyError("train.direct.layers", "quantized_training",
-                   "quantized_training keeps the matrices of linear layers in few bits, but this network names none of "
-                   "its layers; take mlp, "
-                   "transformer or deep_potential, or remove quantized_training");
+                   "quantized_training stores the matrices of linear layers in few bits, but this network names none "
+                   "of its layers; take mlp, transformer or deep_potential, or remove quantized_training");
   if (network.dtype() != DType::f32)
     throw KeyError("train.direct.precision", "quantized_training",
                    "quantized_training rounds weights of float32, but the model trains in float64; set the model's "
@@ -43,9 +42,8 @@ void require_direct(const Network& network, const Optimizer& optimizer) {
   const bool splits = std::any_of(states.begin(), states.end(), [](const auto& s) { return s.name == "low_bits"; });
   if (splits || !optimizer.elementwise() || optimizer.served_state())
     throw KeyError("train.direct.optimizer", "quantized_training",
-                   "quantized_training changes weights tensor by tensor and keeps no second copy of them; take sgd, "
-                   "adam or adamw instead of "
-                   "split forms, lars, lamb and schedule_free_adamw");
+                   "quantized_training changes weights tensor by tensor and has no second copy of them; take sgd, adam "
+                   "or adamw instead of split forms, lars, lamb and schedule_free_adamw");
 }
 
 DirectTensors::DirectTensors(const DirectParams& params, const Network& network, const Optimizer& optimizer,
@@ -200,7 +198,7 @@ std::vector<std::string> DirectTensors::memory_report() const {
           fmt::format("gradients {:.4f} MB, states of the optimizer {:.4f} MB", mb(memory_.now(Held::gradients)),
                       mb(memory_.now(Held::states))),
           fmt::format("at most beside these: {:.4f} MB of matrices unpacked for a layer or a step, {:.4f} MB in whole "
-                      "copies (first weights, validation, best model, checkpoints, export)",
+                      "copies (initial weights, validation, best model, checkpoints, export)",
                       mb(memory_.peak(Held::windows)), mb(memory_.peak(Held::copies)))};
 }
 

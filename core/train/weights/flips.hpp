@@ -18,7 +18,7 @@ struct Flips {
     window += last;
   }
   static std::vector<io::Column> columns() {
-    return {{"flips", "", "share of direct weights that change in a step, mean since the last row"}};
+    return {{"flips", "", "fraction of quantised weights that change in a step, mean since the last row"}};
   }
   /// Value of that column; starts a new window. `share_of` converts a number to a fraction of all direct weights.
   template <class ShareOf>
@@ -29,7 +29,7 @@ struct Flips {
   }
   template <class ShareOf>
   std::string line(ShareOf&& share_of) const {
-    return fmt::format("direct weights: {:.3e} of them changed in the last step", share_of(last));
+    return fmt::format("quantised weights: {:.3e} of them changed in the last step", share_of(last));
   }
 };
 

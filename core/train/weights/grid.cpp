@@ -33,7 +33,7 @@ std::vector<double> steps_on(std::span<const Grid> grids, int limit) {
 
 static void require_size(const Grid& grid, std::size_t numbers, std::size_t bytes) {
   if (grid.bytes(static_cast<std::int64_t>(numbers)) != static_cast<std::int64_t>(bytes))
-    throw InternalError("a packed array has another length than its numbers");
+    throw InternalError("a packed array has another length than its values");
 }
 
 void unpack_grid(const Grid& grid, std::span<const std::byte> packed, std::span<float> values) {

@@ -38,7 +38,7 @@ std::int64_t PackedWeights::byte_of(std::int64_t element) const {
   const std::size_t k = order_[place];
   const std::int64_t within = element - tensors[k].offset;
   if (within >= tensors[k].elements) return first_[place + 1];
-  if (within % 4 != 0) throw InternalError("packed weights are cut between multiples of four");
+  if (within % 4 != 0) throw InternalError("packed weights are partitioned at multiples of four");
   return first_[place] + tensor_bytes(k, within);
 }
 

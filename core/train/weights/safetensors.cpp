@@ -68,7 +68,7 @@ static std::uint64_t width_of(const std::string& type) {
   if (type == "F64" || type == "I64") return 8;
   if (type == "F32" || type == "I32") return 4;
   if (type == "F16" || type == "BF16") return 2;
-  throw InputError(fmt::format("numbers of type {}; weights are F64, F32, F16, BF16, I64 or I32", type));
+  throw InputError(fmt::format("values of type {}; weights are F64, F32, F16, BF16, I64 or I32", type));
 }
 
 static std::vector<double> numbers_of(std::string_view bytes, const std::string& type) {
@@ -104,7 +104,7 @@ SafetensorsFile::SafetensorsFile(std::string path) : path_(std::move(path)) {
       }
       Entry entry{name, value.at("dtype"), value.at("shape"), value.at("data_offsets").at(0),
                   value.at("data_offsets").at(1)};
-      if (entry.begin > entry.end || entry.end > size - data_) throw InputError("the file ends before its numbers do");
+      if (entry.begin > entry.end || entry.end > size - data_) throw InputError("the file ends before its values do");
       const auto numbers = static_cast<std::int64_t>((entry.end - entry.begin) / width_of(entry.type));
       if (numbers != count_of(entry.shape)) throw InputError("shape and number of bytes differ");
       entries_.push_back(std::move(entry));

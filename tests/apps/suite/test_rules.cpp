@@ -61,14 +61,14 @@ TEST_CASE("logs that keep the rules pass") {
 TEST_CASE("keys that are missing or stand twice are named") {
   for (const char* key : {"submission_org", "submission_platform", "submission_division", "submission_status",
                           "submission_benchmark", "train_samples", "eval_samples", "run_stop"})
-    CHECK(open(without(key)) == fmt::format("there is no {}; exactly one is asked for", key));
+    CHECK(open(without(key)) == fmt::format("there is no {}; exactly one is required", key));
   CHECK(open(without("init_stop")) ==
-        "2 findings: there is no init_stop; exactly one is asked for; run_start comes before init_stop");
+        "2 findings: there is no init_stop; exactly one is required; run_start comes before init_stop");
   CHECK(open(without("run_start")) ==
-        "2 findings: there is no run_start; exactly one is asked for; run_stop comes before run_start");
-  CHECK(open(without("cache_clear")) == "there is no cache_clear; at least one is asked for");
+        "2 findings: there is no run_start; exactly one is required; run_stop comes before run_start");
+  CHECK(open(without("cache_clear")) == "there is no cache_clear; at least one is required");
   CHECK(open(without("init_start")) ==
-        "2 findings: there is no init_start; at least one is asked for; init_stop comes before init_start");
+        "2 findings: there is no init_start; at least one is required; init_stop comes before init_start");
   const auto no_epochs = failures([] {
     LogText log = good_log();
     log.remove("epoch_start");
@@ -77,17 +77,17 @@ TEST_CASE("keys that are missing or stand twice are named") {
     log.remove("eval_stop");
     return log.log();
   }());
-  CHECK(no_epochs == std::vector<std::string>{"there is no epoch_start or block_start; at least one is asked for",
-                                              "there is no epoch_stop or block_stop; at least one is asked for",
-                                              "there is no eval_start or block_start; at least one is asked for",
-                                              "there is no eval_stop or block_stop; at least one is asked for"});
+  CHECK(no_epochs == std::vector<std::string>{"there is no epoch_start or block_start; at least one is required",
+                                              "there is no epoch_stop or block_stop; at least one is required",
+                                              "there is no eval_start or block_start; at least one is required",
+                                              "there is no eval_stop or block_stop; at least one is required"});
   CHECK(open([](LogText& log) { log.point("train_samples", 7); }) ==
-        "train_samples is 7, but 2000 in line 12; exactly one is asked for");
+        "train_samples is 7, but 2000 in line 12; exactly one is required");
   LogText twice = good_log();
   twice.point("submission_org", "mine");
   CHECK(failures(twice.log()).empty());
   REQUIRE(check_log(twice.log()).size() == 1);
-  CHECK(check_log(twice.log())[0].text == "submission_org stands 2 times, with equal values");
+  CHECK(check_log(twice.log())[0].text == "submission_org occurs 2 times, with equal values");
 }
 
 TEST_CASE("values that the rules do not allow are named") {
@@ -186,7 +186,7 @@ TEST_CASE("the division closed asks for the keys of its benchmark and for its ta
        {"submission_benchmark", "number_of_nodes", "accelerators_per_node", "global_batch_size", "opt_name",
         "opt_base_learning_rate", "opt_learning_rate_warmup_epochs", "opt_learning_rate_warmup_factor",
         "opt_learning_rate_decay_boundary_epochs", "opt_learning_rate_decay_factor"})
-    CHECK(closed(without(key)) == fmt::format("there is no {}; exactly one is asked for", key));
+    CHECK(closed(without(key)) == fmt::format("there is no {}; exactly one is required", key));
   CHECK(closed(without("dropout")) == "0 findings: ");
   CHECK(closed(with("dropout", 1.0)) == "dropout is 1.0; it must be a number from 0 to below 1");
   CHECK(closed(with("opt_name", "adam")) == "opt_name is \"adam\"; it must be sgd or SGD");
@@ -196,7 +196,7 @@ TEST_CASE("the division closed asks for the keys of its benchmark and for its ta
   CHECK(closed(with("opt_learning_rate_decay_boundary_epochs", 4)) == "0 findings: ");
   CHECK(closed(with("submission_benchmark", "resnet")) ==
         "submission_benchmark is \"resnet\"; the benchmarks are cosmoflow, deepcam, oc20, openfold");
-  CHECK(closed(without("eval_error")) == "there is no eval_error; at least one is asked for");
+  CHECK(closed(without("eval_error")) == "there is no eval_error; at least one is required");
   CHECK(closed(beside("eval_error", Json::object())) == "eval_error has no epoch_num in its metadata");
   CHECK(closed(with("eval_error", "low")) == "eval_error is \"low\"; it must be a number");
   CHECK(closed([](LogText& log) { log.point("eval_error", -0.5, {{"epoch_num", 4}}); }) == "0 findings: ");
@@ -208,7 +208,7 @@ TEST_CASE("the division closed asks for the keys of its benchmark and for its ta
   other.of("submission_benchmark")["value"] = "deepcam";
   const auto deepcam = failures(other.log());
   CHECK(std::find(deepcam.begin(), deepcam.end(), "train_samples is 2000; it must be 121266") != deepcam.end());
-  CHECK(std::find(deepcam.begin(), deepcam.end(), "there is no opt_betas; exactly one is asked for") != deepcam.end());
+  CHECK(std::find(deepcam.begin(), deepcam.end(), "there is no opt_betas; exactly one is required") != deepcam.end());
   other.point("eval_accuracy", 0.7, {{"epoch_num", 1}});
   CHECK(failures(other.log()).back() == "no eval_accuracy is at most 1 and at least 0.82; the highest is 0.7");
 }

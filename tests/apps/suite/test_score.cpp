@@ -92,10 +92,9 @@ TEST_CASE("sets that make no score say why") {
         std::vector<std::string>{"seed is 1 in run1 and in run3; runs of a score have seeds of their own"});
   LogText own = good_log();
   own.of("submission_benchmark")["value"] = "other";
-  CHECK(
-      score_of({own.log()}).problems ==
-      std::vector<std::string>{"the logs name no benchmark of cosmoflow, deepcam, oc20, openfold; say with --runs how "
-                               "many runs make a score"});
+  CHECK(score_of({own.log()}).problems ==
+        std::vector<std::string>{"the logs name no benchmark of cosmoflow, deepcam, oc20, openfold; give with --runs "
+                                 "how many runs make a score"});
   CHECK(score_of({own.log()}, 3).problems ==
         std::vector<std::string>{"there are 1 runs, and a score of other takes 3"});
 }

@@ -88,7 +88,7 @@ TEST_CASE("messages of compressed output") {
   for (const char* deck : {"{}", "{relative: 1e-4, absolute: 1}", "{psnr: 60, absolute: 1}"})
     CHECK(problem(deck).find(one_of) != std::string::npos);
   CHECK(problem("{relative: 1e-4, groups: 5}")
-            .find("'groups' is for learned corrections; add type: learned, or leave it away") != std::string::npos);
+            .find("'groups' is for learned corrections; add type: learned, or remove it") != std::string::npos);
   CHECK(problem("{relative: 1e-4, type: learned, groups: 5, network: convolution, budget: 2 s, strict: false, fit: "
                 "first_frame}") == "no error");
   CHECK(problem("{relative: 1e-4, type: learnd}").find("learned") != std::string::npos);

@@ -167,7 +167,7 @@ TEST_CASE("a chunk within a bound is never written in parts") {
   auto set = io::allocate(file, "f", DType::f64, shape, chunk, within_relative(1e-3));
   const std::vector<double> half(cells / 2);
   CHECK_THROWS_WITH(set.write_block(std::vector<std::int64_t>{0, 0}, io::tensor_of(half.data(), {cells / 2, 1})),
-                    Catch::Contains("its chunks are written whole"));
+                    Catch::Contains("its chunks are written in full"));
   CHECK_THROWS_AS(set.write_block(std::vector<std::int64_t>{cells / 2, 0}, io::tensor_of(half.data(), {cells / 2, 1})),
                   InternalError);
 }

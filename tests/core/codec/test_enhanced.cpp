@@ -240,7 +240,7 @@ TEST_CASE("weights of one frame serve the next, which then needs them") {
   enhanced_decode<float>(bytes, y, &stored);
   CHECK(worst(next, y, enhanced_info(bytes).plain.bound) <= 1.0);
   CHECK(message([&] { enhanced_decode<float>(bytes, y); }) ==
-        "the weights of a compressed array lie elsewhere, in the data set it came from; read it from there");
+        "the weights of a compressed array are stored elsewhere, in the data set it came from; read it from there");
   auto cut = weights->bytes();
   cut.pop_back();
   CHECK(message([&] { Enhancer::from(cut); }) ==

@@ -227,7 +227,7 @@ TEST_CASE("ZFP keeps the bound, with values beyond it beside its stream") {
     CHECK(message([] {
             lossy_encode<float>(std::vector<float>{1, 2}, Shape{2}, {relative, 1e-3}, LossyPredictor::zfp);
           }) ==
-          "this build has no ZFP; install it (Debian: libzfp-dev), configure and build again, or leave the codec away");
+          "this build has no ZFP; install it (Debian: libzfp-dev), configure and build again, or remove the codec");
     return;
   }
   for (const auto& shape : {Shape{17}, Shape{9, 30}, Shape{11, 12, 13}, Shape{3, 5, 6, 7}, Shape{1}})

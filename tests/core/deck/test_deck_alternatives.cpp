@@ -87,11 +87,11 @@ TEST_CASE("alternatives where nothing is searched, and none at all") {
                          "expected a number > 0 ps"));
   CHECK(plain("{timestep: 1, list: !choice [1, 2]}").find("expected a list of numbers") != std::string::npos);
   CHECK(plain("timestep: !choice 3") ==
-        "deck.yaml:1:11: !choice stands before a list of alternatives, such as !choice [16, 32]");
+        "deck.yaml:1:11: !choice must precede a list of alternatives, such as !choice [16, 32]");
   CHECK(plain("timestep: !choice {a: 3}") ==
-        "deck.yaml:1:11: !choice stands before a list of alternatives, such as !choice [16, 32]");
+        "deck.yaml:1:11: !choice must precede a list of alternatives, such as !choice [16, 32]");
   CHECK(plain("timestep: !choice []") ==
-        "deck.yaml:1:11: !choice stands before a list of alternatives, such as !choice [16, 32]");
+        "deck.yaml:1:11: !choice must precede a list of alternatives, such as !choice [16, 32]");
 }
 
 TEST_CASE("alternatives survive writing, resolving and the command line") {

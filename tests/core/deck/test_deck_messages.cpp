@@ -207,7 +207,8 @@ TEST_CASE("text that is no YAML") {
   CHECK_THROWS_WITH(deck::parse("[a, b]: 1\n", "a.yaml"), "a.yaml:1:1: found a key that is no word");
   CHECK_THROWS_WITH(deck::parse("a: *nowhere\n", "a.yaml"),
                     "a.yaml:1:4: not valid YAML: the referenced anchor is not defined");
-  CHECK_THROWS_WITH(deck::parse("a: &a\n  b: *a\n", "a.yaml"), "a.yaml:2:6: this alias stands inside of what it names");
+  CHECK_THROWS_WITH(deck::parse("a: &a\n  b: *a\n", "a.yaml"),
+                    "a.yaml:2:6: this alias is inside the value that it refers to");
   CHECK_THROWS_WITH(deck::parse("a: &a [1]\nb:\n  <<: *a\n", "a.yaml"),
                     "a.yaml:3:3: << takes a map, or a list of maps, as in <<: *name");
   std::string bomb = "a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]\n";

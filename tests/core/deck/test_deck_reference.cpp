@@ -104,7 +104,7 @@ TEST_CASE("the reference shows defaults, limits, words, variables and nested key
         "| `items[].b` | text |  | `none` |  | second |\n",
         "| `shapes` | [list of shapes](#shape) |  | `[]` |  | shapes |\n"})
     CHECK(table.find(row) != std::string::npos);
-  CHECK(deck::markdown(deck::schema_of<Roll::Params>()).find("what rolls; its keys stand beside this one") !=
+  CHECK(deck::markdown(deck::schema_of<Roll::Params>()).find("what rolls; its keys are given next to this one") !=
         std::string::npos);
 }
 

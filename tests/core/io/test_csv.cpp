@@ -85,17 +85,19 @@ TEST_CASE("a table that lost rows since its checkpoint is refused, one that is g
   CHECK(resumed(whole) == "no error");
   const std::string begin = "'" + name + "' holds ",
                     rest = " rows up to step 10, but 3 when the checkpoint was written",
-                    remedy = ": it was cut or changed; put back a copy of it, or move it away and a new table begins";
+                    remedy =
+                        ": it was truncated or changed; put back a copy of it, or move it away and a new table begins";
   CHECK(resumed("") == begin + "0" + rest + remedy);
   CHECK(resumed(whole.substr(0, whole.find("1,"))) == begin + "1" + rest + remedy);
   std::string other = whole;
   other.replace(other.find("301"), 3, "302");
-  CHECK(resumed(other) == begin + "3" + rest + ", with other numbers" + remedy);
+  CHECK(resumed(other) == begin + "3" + rest + ", with other values" + remedy);
   other = whole;
   other.replace(other.find("\n1,"), 3, "\nx,");
-  CHECK(resumed(other) == name +
-                              ":3: this is no row of 3 numbers: the file is damaged; put back a copy of it, or move it "
-                              "away and a new table begins");
+  CHECK(resumed(other) ==
+        name +
+            ":3: this is not a row of 3 values: the file is damaged; put back a copy of it, or move it "
+            "away and a new table begins");
   std::filesystem::remove(name);
   CHECK(io::CsvFile(name, columns, 10, mark).kept().empty());
 }

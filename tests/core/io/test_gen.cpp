@@ -105,12 +105,12 @@ TEST_CASE("gen: what is no gen file or cut short is refused at its line") {
   CHECK(gen_refusal("3 S\nGa As\n1 1 0 0 0\n2 2 0 0 1\n") ==
         "FILE ends before atom 3 of 3: it is cut short, or no gen file of DFTB+");
   CHECK(gen_refusal("3 S\n" + atoms + cell) ==
-        "FILE:5: 3 words, expected five: number, species index and position of an atom");
+        "FILE:5: 3 words, expected five: index, species index and position of an atom");
   CHECK(gen_refusal("1 S\nGa\n1 1 0 0 0\n2 1 1 1 1\n" + cell) == "FILE:4: 5 words, expected three numbers, the origin");
   CHECK(gen_refusal("2 C\n" + atoms + cell) ==
-        "FILE:5: a line behind the last one: the first line says 2 atoms and a cluster, without a cell");
+        "FILE:5: a line after the last one: the first line gives 2 atoms and a cluster, without a cell");
   CHECK(gen_refusal("2 S\n" + atoms + cell + "1\n") ==
-        "FILE:9: a line behind the last one: the first line says 2 atoms");
+        "FILE:9: a line after the last one: the first line gives 2 atoms");
   CHECK(gen_refusal("2 H\n" + atoms + cell) ==
         "FILE:1: helical structures (H) are not read: give the atoms of a periodic cell (S or F), or a cluster (C)");
   CHECK(gen_refusal("2 P\n" + atoms + cell) ==
@@ -119,7 +119,7 @@ TEST_CASE("gen: what is no gen file or cut short is refused at its line") {
   CHECK(gen_refusal("0 C\nH\n") == "FILE:1: 0 atoms, expected at least 1");
   CHECK(gen_refusal("1 C\nXq\n1 1 0 0 0\n") ==
         "FILE:2: 'Xq' is no chemical element; the second line holds the symbols of the species");
-  CHECK(gen_refusal("1 C\nH H\n1 1 0 0 0\n") == "FILE:2: the species H stands twice");
+  CHECK(gen_refusal("1 C\nH H\n1 1 0 0 0\n") == "FILE:2: the species H occurs twice");
   CHECK(gen_refusal("1 C\nH C\n1 1 0 0 0\n") == "FILE:2: no atom has the species 2, C");
   CHECK(gen_refusal("1 C\nH\n1 2 0 0 0\n") == "FILE:3: species 2 of an atom, expected 1 to 1");
 }

@@ -81,8 +81,8 @@ Doubles counted(int n) {
 }
 
 const std::string fix =
-    "without a word. Copy the parts to where the joined file names them (relative names count from its folder), name "
-    "their folder in HDF5_VDS_PREFIX, or make one whole file where they are: h5repack -l CONTI";
+    "silently. Copy the parts to where the joined file names them (relative names count from its folder), name "
+    "their folder in HDF5_VDS_PREFIX, or make one complete file where they are: h5repack -l CONTI";
 
 }  // namespace
 
@@ -166,7 +166,7 @@ TEST_CASE("a part that is shorter than its place is refused, one that is open he
   join(name, {{"a.h5", "x", 0, 4}, {"b.h5", "x", 4, 4}});
   CHECK(message([&] { read(name); }) ==
         "'/x' in '" + name + "' is a virtual data set that needs 4 values of '/x' in '" + scratch.file("b.h5") +
-            "', which has the shape (2): that part is not whole, or is another one; copy it again from its source");
+            "', which has the shape (2): that part is incomplete, or is another one; copy it again from its source");
   write_part(scratch.file("b.h5"), 4, 4);
   // With the stronger degree of closing HDF5 does not open a part again, and gives zeros.
   {
@@ -180,7 +180,7 @@ TEST_CASE("a part that is shorter than its place is refused, one that is open he
   CHECK(text.starts_with("'/x' in '" + name + "' is a virtual data set, and HDF5 cannot open its part '" +
                          scratch.file("a.h5") + "': "));
   CHECK(
-      text.ends_with("; it would give its fill value for it without a word. Put back a sound file, that nothing is "
+      text.ends_with("; it would give its fill value for it silently. Put back a sound file, that nothing is "
                      "writing"));
 }
 
@@ -212,11 +212,11 @@ TEST_CASE("files of external storage are there and long enough, or the data set 
   H5Fclose(file);
   CHECK(read(name) == values);
   std::filesystem::resize_file(raw, 40);
-  CHECK(message([&] { read(name); }) == "the values of '/x' in '" + name + "' lie in another file, '" + raw +
+  CHECK(message([&] { read(name); }) == "the values of '/x' in '" + name + "' are stored in another file, '" + raw +
                                             "', which holds 40 bytes of 48: HDF5 "
                                             "would give zeros for the others; copy it again from its source");
   std::filesystem::remove(raw);
-  CHECK(message([&] { read(name); }) == "the values of '/x' in '" + name + "' lie in another file, '" + raw +
+  CHECK(message([&] { read(name); }) == "the values of '/x' in '" + name + "' are stored in another file, '" + raw +
                                             "', which is not there; put it back. A "
                                             "relative name counts from the folder where the program was started; with "
                                             "HDF5_EXTFILE_PREFIX='${ORIGIN}' from "
@@ -343,7 +343,7 @@ TEST_CASE("types that are no numbers are named") {
     CHECK(message([&] { io::File::open(name).dataset("x").dtype(); }).starts_with(text.substr(0, text.find(','))));
     return text.substr(text.find("' is ") + 5);
   };
-  const std::string end = ", expected numbers; write its numbers as an array of their own";
+  const std::string end = ", expected numbers; write its values as an array of their own";
   const hid_t complex = H5Tcreate(H5T_COMPOUND, 16);
   H5Tinsert(complex, "r", 0, H5T_NATIVE_DOUBLE);
   H5Tinsert(complex, "i", 8, H5T_NATIVE_DOUBLE);

@@ -97,17 +97,17 @@ TEST_CASE("a LAMMPS data file is read in the units of its title") {
       "\n\n1 0.004 0 0\n";
   const Structure unsaid = read_data("argon" + rest, {"Ar"}, self);
   REQUIRE(unsaid.warnings.size() == 1);
-  CHECK(unsaid.warnings[0].ends_with("K in Å/fs: where the file is in LAMMPS' units real, say units: real"));
+  CHECK(unsaid.warnings[0].ends_with("K in Å/fs: where the file is in LAMMPS' units real, set units: real"));
   REQUIRE(unsaid.remarks.size() == 1);
   CHECK(unsaid.remarks[0].ends_with(": the title names no units: velocities were read in those of metal, Å/ps"));
   const File both("argon, units = real" + rest);
   const Structure contrary = io::read_lammps_data(both.path, std::vector<std::string>{"Ar"}, self, "nano");
   REQUIRE(contrary.warnings.size() == 1);
-  CHECK(contrary.warnings[0].ends_with(": the title says units = real, the deck units: nano, which is taken"));
+  CHECK(contrary.warnings[0].ends_with(": the title has units = real, the deck units: nano, which is taken"));
   CHECK(contrary.x[0][0] == 10.0);
   CHECK(read_data("argon, units = real" + rest, {"Ar"}, self)
             .remarks[0]
-            .ends_with(": the title says units = real: read as such"));
+            .ends_with(": the title has units = real: read as such"));
 }
 
 TEST_CASE("atom styles of a LAMMPS data file: named, with suffix, or judged by the lines") {
@@ -145,7 +145,7 @@ TEST_CASE("atom styles of a LAMMPS data file: named, with suffix, or judged by t
   CHECK(data_message(two, {"Cu", "Ni"}) ==
         "FILE:10: the lines of Atoms have 6 words, which may be atom style charge or molecular or angle or bond or dpd "
         "or "
-        "mdpd: say it behind the section's name, as in 'Atoms # charge'");
+        "mdpd: give it after the section's name, as in 'Atoms # charge'");
 }
 
 TEST_CASE("types of one species are merged, ids with gaps made anew, and a general cell is turned") {
@@ -191,9 +191,9 @@ TEST_CASE("faults of a LAMMPS data file are said with their place") {
   CHECK(data_message(head + "Atoms\n\n1 1 1 1 1 1 1 1.5\n2 1 1 1 1 1 1 1\n") ==
         "FILE:9: the lines of Atoms have 8 words, which may be atom style atomic or bpm/sphere or electron or line or "
         "sph "
-        "or template or tri: say it behind the section's name, as in 'Atoms # atomic'");
+        "or template or tri: give it after the section's name, as in 'Atoms # atomic'");
   CHECK(data_message(head + "Atoms # in rows\n\n1 1 1\n2 1 1\n") ==
-        "FILE:9: the lines of Atoms have 3 words, which no atom style has: say it behind the section's name, as in "
+        "FILE:9: the lines of Atoms have 3 words, which no atom style has: give it after the section's name, as in "
         "'Atoms "
         "# atomic' ('in' is no atom style)");
   CHECK(data_message(head + "Atoms\n\n") == "FILE:9: the file ends after 0 of 2 atoms");
@@ -219,14 +219,14 @@ TEST_CASE("faults of a LAMMPS data file are said with their place") {
   CHECK(data_message("ITEM: TIMESTEP\n0\n") ==
         "FILE:1: a dump of LAMMPS was found, expected a data file (write_data); a structure reads it with format: "
         "lammps_dump");
-  CHECK(
-      data_message("made with units = LJ\n1 atoms\n") ==
-      "FILE:1: units = lj: numbers without units are no Å and no g/mol; convert the file, and say to what: structure: "
-      "{units: metal}");
+  CHECK(data_message("made with units = LJ\n1 atoms\n") ==
+        "FILE:1: units = lj: numbers without units are no Å and no g/mol; convert the file, and specify the new units: "
+        "structure: "
+        "{units: metal}");
   const std::string two_types = "title\n\n1 atoms\n2 atom types\n0 5 xlo xhi\n0 5 ylo yhi\n0 5 zlo zhi\n\n";
   CHECK(data_message(two_types + "Masses\n\n1 63.5\n2 65\n\nAtoms\n\n1 1 1 2 3\n", {"Cu", "Cu"}) ==
         "FILE: two types are named Cu, but their masses are 63.5 and 65 g/mol: name them differently");
   CHECK(data_message(head) == "FILE has no section Atoms");
   CHECK(data_message("title\n1 atom types\n0 5 xlo xhi\n0 5 ylo yhi\n0 5 zlo zhi\n\nAtoms\n\n1 1 1 2 3\n") ==
-        "FILE:7: the header has no line 'N atoms', which says how many lines Atoms has");
+        "FILE:7: the header has no line 'N atoms', which gives the number of lines of Atoms");
 }

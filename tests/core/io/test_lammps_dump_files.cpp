@@ -95,8 +95,8 @@ TEST_CASE("frames of a dump are counted from its beginning or its end") {
   CHECK(dump_message(all, {}, 3) ==
         "FILE has no frame 3: it holds 3 frames, numbered 0 to 2 (or -1 to -3 from the end)");
   const std::string cut = all.substr(0, all.size() - 20);
-  CHECK(dump_message(cut).find("the file ends inside frame 2, which should hold 3 atoms: it was cut short; frame 1 is "
-                               "whole") != std::string::npos);
+  CHECK(dump_message(cut).find("the file ends inside frame 2, which should hold 3 atoms: it was cut short; frame 1 "
+                               "is complete") != std::string::npos);
   CHECK(read_dump(cut, {}, 1).x[0][0] == 0.2);
   CHECK(dump_message("\n") == "FILE holds no frame");
 }
@@ -113,17 +113,16 @@ TEST_CASE("units, velocities and masses of a dump") {
   const Structure named = read_dump("ITEM: UNITS\nelectron\nITEM: TIME\n0\n" + frame(0, cell, rows), {"Ar"});
   CHECK(named.box.h[0][0] == Approx(5.0 * constants::angstrom_per_bohr));
   CHECK(named.x[0][2] == Approx(3.0 * constants::angstrom_per_bohr));
-  CHECK(named.remarks[0].ends_with(": the item UNITS says electron: read as such"));
+  CHECK(named.remarks[0].ends_with(": the item UNITS has electron: read as such"));
   CHECK(dump_message("ITEM: UNITS\nlj\n" + frame(0, cell, rows), {"Ar"})
             .find("the units are lj: numbers without units") != std::string::npos);
 }
 
 TEST_CASE("dumps that leave something open are refused") {
   const std::string cell = "ITEM: BOX BOUNDS pp pp pp\n0 5\n0 5\n0 5\n", rows = "1 1 1 1 1\n2 2 2 2 2\n3 1 3 3 3\n";
-  CHECK(
-      dump_message(frame(0, cell, "id type x y z\n" + rows)) ==
-      "FILE: the dump has numbers of types and no column element; name the types in the deck: species: [...], one name "
-      "a type (type 1 first)");
+  CHECK(dump_message(frame(0, cell, "id type x y z\n" + rows)) ==
+        "FILE: the dump has type indices and no column element; name the types in the deck: species: [...], one name "
+        "a type (type 1 first)");
   CHECK(dump_message(frame(0, cell, "id type x y z\n" + rows), {"Cu"}) ==
         "FILE:11: type 2, but 1 name is given: name one species per type, in the order of the types (type 1 first)");
   CHECK(
@@ -154,13 +153,13 @@ TEST_CASE("dumps that leave something open are refused") {
   };
   const std::string one = "ITEM: TIMESTEP\n0\nITEM: NUMBER OF ATOMS\n1\n";
   says("hello\n", "FILE:1: expected an item ('ITEM: TIMESTEP'), found 'hello'");
-  says("ITEM: TIMESTEP\n0\n", "the file ends where 'ITEM: ATOMS' should stand: it was cut short");
+  says("ITEM: TIMESTEP\n0\n", "the file ends where 'ITEM: ATOMS' should be: it was cut short");
   says(one + cell + "ITEM: ATOMS\n",
        "'ITEM: ATOMS' names no columns; LAMMPS writes them there, as in 'ITEM: ATOMS id type x y z'");
   says(one + "ITEM: BOX BOUNDS pp pp pp\n0\n0 5\n0 5\n", " numbers, bounds of the cell");
   says("ITEM: UNITS\nlj\n" + frame(0, cell, "id element x y z\n1 Cu 1 1 1\n2 Cu 2 2 2\n3 Cu 3 3 3\n"),
-       "the units are lj: numbers without units are no Å and no g/mol; convert the file, and say to what: "
-       "structure: {units: metal}");
+       "the units are lj: numbers without units are no Å and no g/mol; convert the file, and specify the "
+       "new units: structure: {units: metal}");
   says("ITEM: UNITS\nodd\n" + frame(0, cell, "id element x y z\n1 Cu 1 1 1\n2 Cu 2 2 2\n3 Cu 3 3 3\n"),
        "'odd' is no style of LAMMPS' units");
   says(frame(0, cell, "id element mass x y z\n1 Cu 0 1 1 1\n2 Cu 63 2 2 2\n3 Cu 63 3 3 3\n"),

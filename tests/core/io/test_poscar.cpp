@@ -117,7 +117,7 @@ TEST_CASE("poscar: velocities in angstrom/fs, of all zeros none, of the lattice 
   CHECK(read(head + lattice + "\n 1e-3 0 0\n 0 0 0\n").v[0][0] == Approx(1.0));
   CHECK_THAT(refusal(head + "Direct\n 1e-3 0 0\n 0 0 0\n"),
              Catch::Matchers::Contains("velocities in direct coordinates are in lattice vectors a time step, and the "
-                                       "file does not say the time step (POTIM); write them in Cartesian coordinates "
+                                       "file does not give the time step (POTIM); write them in Cartesian coordinates "
                                        "(Å/fs), or leave them out"));
   CHECK(refusal(head + "\n 1e-3 0 0\n") == "FILE:12: velocities of 1 atoms, expected 2");
 }

@@ -232,19 +232,20 @@ TEST_CASE("a run whose launcher is gone is taken over, and the next one waits fo
   if (stubborn) {
     RunLock::Limits limits = quick;
     limits.wait = 0.2;
-    CHECK(place.refusal(limits) == fmt::format("process {} has written to '{}', what started it is gone, and it does "
-                                               "not end: end it with `kill -9 {}`, then go on",
-                                               orphan, place.folder, orphan));
+    CHECK(place.refusal(limits) ==
+          fmt::format("process {} has written to '{}', its parent process is gone, and it does "
+                      "not end: end it with `kill -9 {}`, then continue",
+                      orphan, place.folder, orphan));
     CHECK_FALSE(std::filesystem::exists(place.file));
     kill(static_cast<pid_t>(orphan), SIGKILL);
   } else {
     const auto lock = place.taken();
     CHECK(std::filesystem::exists(last));  // everything it wrote was there before this one began
     REQUIRE(place.said.size() == 2);
-    CHECK(
-        place.said[0] ==
-        fmt::format("process {} writes to '{}', but what started it is gone: this run takes over and waits for its end",
-                    orphan, place.folder));
+    CHECK(place.said[0] ==
+          fmt::format(
+              "process {} writes to '{}', but its parent process is gone: this run takes over and waits for its end",
+              orphan, place.folder));
     CHECK(place.said[1] == fmt::format("process {} has ended", orphan));
   }
 }

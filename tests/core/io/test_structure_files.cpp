@@ -135,17 +135,17 @@ TEST_CASE("faults of an extended XYZ file are said with their place") {
   CHECK(xyz_message(two_frames, 2) ==
         "FILE has no frame 2: it holds 2 frames, numbered 0 to 1 (or -1 to -2 from the end)");
   CHECK(xyz_message(two_frames.substr(0, two_frames.size() - 30)) ==
-        "FILE:8: the file ends inside frame 1, which should hold 3 atoms: it was cut short; frame 0 is whole");
+        "FILE:8: the file ends inside frame 1, which should hold 3 atoms: it was cut short; frame 0 is complete");
   CHECK(xyz_message("") == "FILE holds no atoms");
   CHECK(xyz_message("two\n\nO 1 2 3\n") == "FILE:1: expected a whole number for the number of atoms, found 'two'");
   CHECK(xyz_message("1\nProperties=species:S:1:pos:R:3\nO 1 2 3\n") ==
         "FILE:2: no Lattice=\"ax ay az bx by bz cx cy cz\" in the comment line: the periodic cell (Å) is needed");
-  CHECK(xyz_message("1\nLattice=\"5 0 0 0 5 0\"\nO 1 2 3\n") == "FILE:2: Lattice holds 6 numbers, not 9");
-  CHECK(xyz_message("1\n" + cell + "Origin=\"1 2\"\nO 1 2 3\n") == "FILE:2: Origin holds 2 numbers, not 3");
+  CHECK(xyz_message("1\nLattice=\"5 0 0 0 5 0\"\nO 1 2 3\n") == "FILE:2: Lattice holds 6 values, not 9");
+  CHECK(xyz_message("1\n" + cell + "Origin=\"1 2\"\nO 1 2 3\n") == "FILE:2: Origin holds 2 values, not 3");
   CHECK(xyz_message("1\n" + cell + "lattice=\"5 0 0\"\nO 1 2 3\n") == "no error");
   CHECK(xyz_message("1\n" + cell + cell + "\nO 1 2 3\n") == "no error");
   CHECK(xyz_message("1\n" + cell + "Lattice=\"5 0 0\"\nO 1 2 3\n") ==
-        "FILE:2: the key Lattice stands there twice, with '5 0 0 0 5 0 0 0 5' and with '5 0 0': leave one of them out");
+        "FILE:2: the key Lattice occurs twice, with '5 0 0 0 5 0 0 0 5' and with '5 0 0': leave one of them out");
   CHECK(xyz_message("1\n" + cell + "pbc=\"T no T\"\nO 1 2 3\n") ==
         "FILE:2: pbc=\"T no T\": expected T or F (or true, false, 1, 0), found 'no'");
   CHECK(xyz_message("1\n" + cell + "pbc=\"T T\"\nO 1 2 3\n") == "FILE:2: pbc=\"T T\" holds 2 values, not 3");
@@ -197,21 +197,20 @@ TEST_CASE("velocities are in the unit of their column, and refused where its nam
   REQUIRE(gpumd.remarks.size() == 1);
   CHECK(gpumd.remarks[0].ends_with(": the column vel was read in Å/fs"));
   const std::string how =
-      "; say it in the deck, structure: {velocity_unit: angstrom/fs} or {velocity_unit: angstrom/ps}, "
+      "; give it in the deck, structure: {velocity_unit: angstrom/fs} or {velocity_unit: angstrom/ps}, "
       "or call it velo, in Å/ps";
   for (const std::string name : {"velocity", "velocities", "Velocity", "vels"}) {
     CHECK(xyz_message(start + columns + name + ":R:3\nAr 1 2 3 1 0 2\n") ==
-          "FILE:2: the column " + name +
-              " does not say in which unit it is: programs write it in Å/ps, Å/fs and ASE's unit" + how);
+          "FILE:2: the column " + name + " does not specify its unit: programs write it in Å/ps, Å/fs and ASE's unit" +
+              how);
     const File file(start + columns + name + ":R:3\nAr 1 2 3 1 0 2\n");
     CHECK(io::read_extxyz(file.path, -1, self, "nm/ps").v[0][2] == Approx(20.0));
     CHECK_FALSE(io::read_extxyz(file.path, -1, self, "", false).has_velocities());
   }
-  CHECK(
-      xyz_message(start + "Timestep=5 " + columns + "vel:R:3\nAr 1 2 3 1 0 2\n") ==
-      "FILE:2: the column vel does not say in which unit it is: LAMMPS' dump extxyz writes vel in the unit of its own "
-      "style" +
-          how);
+  CHECK(xyz_message(start + "Timestep=5 " + columns + "vel:R:3\nAr 1 2 3 1 0 2\n") ==
+        "FILE:2: the column vel does not specify its unit: LAMMPS' dump extxyz writes vel in the unit of its own "
+        "style" +
+            how);
   const File momenta(start + columns + "momenta:R:3\nAr 1 2 3 39.95 0 0\n");
   CHECK(io::read_extxyz(momenta.path, -1, self, "angstrom/fs").v[0][0] == Approx(98.226949).epsilon(1e-7));
   // QUIP's masses are eV fs^2/Å^2, 103.64 times g/mol, and its velocities Å/fs.
@@ -223,11 +222,11 @@ TEST_CASE("velocities are in the unit of their column, and refused where its nam
   REQUIRE(cold.warnings.size() == 1);
   CHECK(cold.warnings[0].find("the column velo was read in Å/ps, which makes 0.000") != std::string::npos);
   CHECK(cold.warnings[0].ends_with(
-      "in Å/fs: QUIP writes velo in Å/fs; where that is meant, say velocity_unit: angstrom/fs"));
+      "in Å/fs: QUIP writes velo in Å/fs; where that is meant, set velocity_unit: angstrom/fs"));
   const Structure hot = read_xyz(start + columns + "vel:R:3\nAr 1 2 3 4 0 0\n", -1, self);
   REQUIRE(hot.warnings.size() == 1);
   CHECK(hot.warnings[0].ends_with(
-      "some programs write vel in Å/ps; where that is meant, say velocity_unit: angstrom/ps"));
+      "some programs write vel in Å/ps; where that is meant, set velocity_unit: angstrom/ps"));
 }
 
 TEST_CASE("what a structure says beside its atoms is named once: columns not read, ids made anew, cell crossings") {
@@ -244,7 +243,7 @@ TEST_CASE("what a structure says beside its atoms is named once: columns not rea
   CHECK(s.remarks[1].ends_with(": columns not read: tags, spin"));
   const Structure plain = read_xyz(start + "\nO 1 1 1 0.5\nO 2 2 2 0.5\n", -1, self);
   REQUIRE(plain.remarks.size() == 1);
-  CHECK(plain.remarks[0].ends_with(": column not read: those behind the fourth"));
+  CHECK(plain.remarks[0].ends_with(": column not read: those after the fourth"));
   const Structure travelled =
       read_xyz(start + "Properties=species:S:1:pos:R:3:travel:I:3\nO 1 1 1 0 1 -1\nO 2 2 2 0 0 0\n", -1, self);
   CHECK(travelled.image[0] == std::array<int, 3>{0, 1, -1});
@@ -273,7 +272,7 @@ TEST_CASE("masses that contradict their species are doubted") {
   CHECK(first({{"Na", 35.45}, {"Cl", 0.0}}) ==
         "the file gives 'Na' the mass 35.45 g/mol, which is nearer to that of Cl (35.45) than to its own (22.9898): "
         "check "
-        "the order of the species, or say masses: {Na: ...}");
+        "the order of the species, or set masses: {Na: ...}");
   CHECK(first({{"Ag", 63.55}}).find("nearer to that of Cu (63.546)") != std::string::npos);
   CHECK(first({{"Na", 22.99}, {"Cl", 35.4}, {"A", 12.0}, {"Ar", 36.0}}).empty());
   CHECK(first({{"H", 2.0}, {"O", 16.0}}).empty());

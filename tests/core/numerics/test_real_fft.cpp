@@ -81,8 +81,8 @@ TEST_CASE("real transforms are the sums that define them and are undone") {
 }
 
 TEST_CASE("lengths that cannot be transformed are refused") {
-  CHECK_THROWS_WITH(RealFft(7), "a row of 7 numbers cannot be transformed: take an even number");
+  CHECK_THROWS_WITH(RealFft(7), "a row of 7 values cannot be transformed: take an even number");
   CHECK_THROWS_WITH(
       RealFft(2 * 67),
-      "a row of 134 numbers cannot be transformed: 134 has a prime factor above 61; take a number made of 2, 3 and 5");
+      "a row of 134 values cannot be transformed: 134 has a prime factor above 61; take a number made of 2, 3 and 5");
 }

@@ -47,10 +47,10 @@ TEST_CASE("memory is asked for before it is taken") {
 TEST_CASE("what libraries say of memory that could not be had becomes a message that says what was asked for") {
   const std::string end =
       "; what the deck sizes is too large for this machine, or for the limit of its shell or job (ulimit -v): make it "
-      "smaller, or use more ranks on more nodes (`cambium check` and `cambium plan` say what a deck takes)";
+      "smaller, or use more ranks on more nodes (`cambium check` and `cambium plan` print what a deck needs)";
   const auto said = [&](const std::exception& error, const std::string& asked) {
     const std::string text = memory_refusal(error);
-    CHECK(text.starts_with("there is no memory for what was asked for" + asked + ", where "));
+    CHECK(text.starts_with("there is no memory for what was requested" + asked + ", where "));
     CHECK(text.ends_with(" are left" + end));
   };
   note_refused_bytes(0);
@@ -87,7 +87,7 @@ TEST_CASE("the BLAS has its memory at the start of a run, or the run says that i
   setrlimit(RLIMIT_AS, &before);
   CHECK(text == "the BLAS (" + blas.library + ") cannot have its memory: 128 MB of addresses for each of " +
                     std::to_string(blas.threads) +
-                    " thread(s), and the limit of this shell or job leaves less; raise it (ulimit -v), or take fewer "
+                    " thread(s), and the limit of this shell or job allows less; raise it (ulimit -v), or take fewer "
                     "threads (OPENBLAS_NUM_THREADS)");
   CHECK(message(take_blas_memory) == "no error");
 }

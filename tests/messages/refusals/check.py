@@ -245,7 +245,7 @@ says("label", C + "test", "none: not a deepmd/npy system: there is no type.raw",
 
 # Training
 says("fit", A + "train.batch", "batch is 40, but the training set has 16 samples; lower batch", A + "train.batch=40")
-says("fit", A + "train.hold_out", "hold_out 0.001 of 16 samples is none; hold out more, or leave it away", A + "train.hold_out=0.001")
+says("fit", A + "train.hold_out", "hold_out 0.001 of 16 samples is none; hold out more, or remove it", A + "train.hold_out=0.001")
 says("fit", A + "train.validate.metric_weights", "validate.metric_weights has 9 weights, but mlp is evaluated by ", A + "train.hold_out=0.2",
      A + "train.validate.metric_weights=[1, 1, 1, 1, 1, 1, 1, 1, 1]")
 says("fit", A + "train.dataset.files[0]", "none.h5", A + "train.dataset.files=[none.h5]")

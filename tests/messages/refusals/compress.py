@@ -36,9 +36,9 @@ ONE_OF = "give one of 'relative', 'absolute' and 'psnr', for example {relative: 
 says(ONE_OF, C + "={}")
 says(ONE_OF, C + "={relative: 1e-3, psnr: 60}")
 for key, value in {"groups": 5, "network": "linear", "fit": "first_frame", "budget": "2 s", "strict": "false"}.items():
-    says(f"'{key}' is for learned corrections; add type: learned, or leave it away", C + f"={{relative: 1e-3, {key}: {value}}}")
+    says(f"'{key}' is for learned corrections; add type: learned, or remove it", C + f"={{relative: 1e-3, {key}: {value}}}")
 for bound in ("relative", "absolute", "psnr"):
-    says(f"'{bound}' is a bound of error, and type: lossless has none; leave one of both out", C + f"={{type: lossless, {bound}: 1e-3}}")
+    says(f"'{bound}' is an error bound, and type: lossless has none; remove one of them", C + f"={{type: lossless, {bound}: 1e-3}}")
 says("'compress.fit: first_frame' is for output 'fields' of convection; take every_frame",
      "stages[0].simulate.output=[{type: vtkhdf, every: 1, compress: {relative: 1e-3, type: learned, fit: first_frame}}]")
 says(("compress.type: ", "learned"), C + "={relative: 1e-3, type: learnt}")

@@ -34,8 +34,8 @@ says("a command is missing: `cambium run DECK`, for example `cambium run inputs/
      command=[])
 says("The following argument was not expected: --steps; a key of a deck is changed by key.path=value, for example "
      "stages[0].simulate.steps=100, and `cambium run --help` lists the options", command=["run", "deck.yaml", "--steps"])
-says("deck is required; `cambium run --help` says what it takes", command=["run"])
-says("'.' is a folder, not a deck: give the path of a YAML file; a run that stopped goes on with `cambium restart FOLDER`", deck=".")
+says("deck is required; `cambium run --help` lists what it takes", command=["run"])
+says("'.' is a folder, not a deck: give the path of a YAML file; a run that stopped continues with `cambium restart FOLDER`", deck=".")
 says("steps: unknown key; did you mean 'stages[0].simulate.steps'?", "steps=5")
 says("cutoff: unknown key; did you mean 'stages[0].simulate.potential.cutoff'?", "cutoff=5")
 table.file("tab.yaml", "run:\n\tname: copper\n")
@@ -87,7 +87,7 @@ says("bench checkpoints: every is 1, but must be at least 2", command=["bench", 
 says("bench checkpoints: width is 0, but must be at least 1", command=["bench", "checkpoints", "width=0"])
 says("bench task_bench: hide_bytes is 8; give a multiple of 16, or 0",
      command=[*BENCH, "hide_bytes=8", "patterns=trivial", "back_ends=messages", "iterations=1", "steps=2"])
-says("key 'steps' is missing: physics 'md' has no end of its own; say when to stop, for example by steps: 1000", S + "steps=null")
+says("key 'steps' is missing: physics 'md' has no end of its own; specify when to stop, for example by steps: 1000", S + "steps=null")
 TIMES = 'write HH:MM:SS ("00:10:00"), days before it ("1-12:00:00"), or units (12h, 90m, 1d 6h)'
 says(f"walltime 'soon' is not a time; {TIMES}", "run.walltime=soon", command="run")
 for none in ("0", "00:00:00", "0h"):
@@ -98,7 +98,7 @@ table.begins("run.directory=shown")
 with open(table.path("shown/provenance.yaml"), "w", encoding="utf-8") as file:
     file.write("{")
 os.makedirs(table.path("shown/report.html"))
-says("the page could not be written; the reason stands above", command=["report", "shown"])
+says("the page could not be written; the reason is above", command=["report", "shown"])
 
 # Names of the field that are guessed
 NVT = "take 'langevin' (constant temperature, Langevin dynamics (BAOAB)) or 'csvr' (constant temperature, stochastic velocity rescaling) or 'nose_hoover' (constant temperature, chain of Nose-Hoover thermostats)"
@@ -150,7 +150,7 @@ for name, text, message in (
     ("tilt", HEAD + CELL + "1 2 xy xz yz\n" + ATOMS, "tilt.data:8: expected three numbers, the tilts xy xz yz"),
     ("label", HEAD + CELL + "\nAtom Type Labels\n\n1 Ar Kr\n", "label.data:11: expected a type and its label"),
     ("mass", HEAD + CELL + "\nMasses\n\n1 39.9 Ar\n", "mass.data:11: expected 1 lines 'type mass'"),
-    ("early", HEAD + CELL + "\nVelocities\n\n1 0 0 0\n", "early.data:9: Velocities come before Atoms: put them behind"),
+    ("early", HEAD + CELL + "\nVelocities\n\n1 0 0 0\n", "early.data:9: Velocities come before Atoms: put them after"),
     ("speed", HEAD + CELL + ATOMS + "\nVelocities\n\n1 0 0\n", "speed.data:19: expected 'id vx vy vz', found 3 words"),
     ("nobody", HEAD + CELL + ATOMS + "\nVelocities\n\n2 0 0 0\n", "nobody.data:19: there is no atom 2"),
 ):

@@ -67,7 +67,7 @@ says("the transfer function eisenstein_hu_wiggles is that of a universe with bar
 says("final_scale_factor (0.01) must be greater than initial_scale_factor (0.02)", S + "end=0.01")
 says("particles (9) must be an even number; take 10", S + "particles=9")
 says("mesh (11) must be an even number; take 12", S + "mesh=11")
-says("a row of 134 numbers cannot be transformed: 134 has a prime factor above 61; take a number made of 2, 3 and 5", S + "particles=134")
+says("a row of 134 values cannot be transformed: 134 has a prime factor above 61; take a number made of 2, 3 and 5", S + "particles=134")
 says("mesh (12) must be a multiple or a divisor of particles (8): otherwise the cells pull a lattice at rest apart; take 8 or 16", S + "mesh=12")
 says("mesh (6) must be a multiple or a divisor of particles (8): otherwise the cells pull a lattice at rest apart; take 8", S + "mesh=6")
 says("output 'matter' is for the physics particle_mesh; leave it out", deck="atoms.yaml")

@@ -138,7 +138,7 @@ table.file("deep.yaml", "a: " + 300 * "[" + 300 * "]" + "\n")
 says("deep.yaml:1:103: lists and maps inside of each other, 101 deep; a deck may be 100 deep", deck="deep.yaml")
 table.file("twice.yaml", "run:\n  name: a\nstages: []\nrun:\n  name: b\n")
 says("run: the key appears twice, first on line 1", deck="twice.yaml")
-says("run: name '../l2/up' is a path: give a word, and the place with 'directory'", "run.name=../l2/up")
+says("run: name '../l2/up' is a path: give a word, and the location with 'directory'", "run.name=../l2/up")
 says("run: directory '/' is the root of the file system; give a folder of this run, for example runs/NAME", "run.directory=/")
 
 # Structures
@@ -220,7 +220,7 @@ def flipped(path):
 
 
 def both_damaged(newest):
-    """The newest checkpoint and the one before: where one is whole, the run goes on from it (system.faults)."""
+    """The newest checkpoint and the one before: where one is whole, the run continues from it (system.faults)."""
     flipped(newest)
     os.truncate(os.path.join(os.path.dirname(newest), "restart.2.h5"), 1000)
 
@@ -244,7 +244,7 @@ def half_the_rows(file):
 
 MD_FILE, TRAIN_FILE = "simulate/restart.4.h5", "train/restart.4.h5"
 killed("run.directory=md")
-resumes(("no checkpoint in 'damaged%d/simulate' is whole:\n  restart.4.h5: what it holds is not what was written\n  restart.2.h5: it was cut or overwritten, and HDF5 "
+resumes(("no checkpoint in 'damaged%d/simulate' is intact:\n  restart.4.h5: what it holds is not what was written\n  restart.2.h5: it was truncated or overwritten, and HDF5 "
          "cannot open it\nput back a copy of one, or remove them, and the stage begins at step 0 when the run is resumed" % len(table.cases),), "md", MD_FILE, both_damaged)
 BESIDE = "; the folder also holds restart.2.h5"
 RESUME = "; the file is damaged or was changed, resume from another one"
@@ -256,9 +256,9 @@ resumes(("'/writers/1' in '", MD_FILE, "' does not hold together: 1 species, 0 s
 resumes(("'/writers/0' in '", MD_FILE, "' does not hold together: 1 species, 1 averages and 0 counts of pairs in 400 bins; the file is damaged or was changed, "
          "resume from another one"), "md", MD_FILE, through_hdf5(lambda file: replaced(file, "writers/0/pairs", [])))
 resumes((MD_FILE + "': an atom has the ID -1, expected 1 to 256", RESUME), "md", MD_FILE, through_hdf5(lambda file: file["fields/tag"].__setitem__(0, -1)))
-resumes((MD_FILE + "' says step -1, time ", " and 1 ranks; the file is damaged or was changed" + BESIDE), "md", MD_FILE,
+resumes((MD_FILE + "' has step -1, time ", " and 1 ranks; the file is damaged or was changed" + BESIDE), "md", MD_FILE,
         through_hdf5(lambda file: file["checkpoint"].attrs.modify("step", -1)))
-resumes((MD_FILE + "' holds a cell of 3 and 3 numbers, 1 species and 1 masses; the file is damaged or was changed" + BESIDE,), "md", MD_FILE,
+resumes((MD_FILE + "' holds a cell of 3 and 3 values, 1 species and 1 masses; the file is damaged or was changed" + BESIDE,), "md", MD_FILE,
         through_hdf5(lambda file: replaced(file, "box/vectors", [1.0, 2.0, 3.0])))
 resumes((MD_FILE + "': the cell has the volume 0", RESUME), "md", MD_FILE, through_hdf5(lambda file: file["box/vectors"].__setitem__((0, 0), 0.0)))
 resumes((MD_FILE + "': species 'Cu' has the mass -1", RESUME), "md", MD_FILE, through_hdf5(lambda file: file["species/mass"].__setitem__(0, -1.0)))
@@ -272,9 +272,9 @@ resumes(("the correlation was sampled with 1 species and 128 atoms, but there ar
 resumes(("field 'velocity' of the checkpoint '", MD_FILE + "' has rows of another shape or type than this deck needs; resume with the deck that wrote it or start "
          "afresh"), "md", MD_FILE, through_hdf5(lambda file: replaced(file, "fields/velocity", file["fields/velocity"][:128])))
 for number, (name, values, message) in enumerate([
-        ("fields/velocity", [1.0], "fields/velocity holds 1 numbers, expected 768; the file is damaged or was changed, give another one"),
+        ("fields/velocity", [1.0], "fields/velocity holds 1 values, expected 768; the file is damaged or was changed, give another one"),
         ("fields/tag", numpy.zeros(0, "i8"), "it holds no atoms"), ("fields/tag", 256 * [7], "atom id 7 is given twice"),
-        ("species/symbol", ["Cu", "Ni"], "species/mass holds 1 numbers, expected 2; the file is damaged or was changed, give another one")]):
+        ("species/symbol", ["Cu", "Ni"], "species/mass holds 1 values, expected 2; the file is damaged or was changed, give another one")]):
     path = f"start{number}.h5"
     shutil.copy(table.path("md/" + MD_FILE), table.path(path))
     through_hdf5(lambda file: replaced(file, name, values))(table.path(path))
@@ -282,7 +282,7 @@ for number, (name, values, message) in enumerate([
 
 # Tables: what was there when the checkpoint was written must be there.
 CSV = "simulate/thermo.csv"
-HELD = ": it was cut or changed; put back a copy of it, or move it away and a new table begins"
+HELD = ": it was truncated or changed; put back a copy of it, or move it away and a new table begins"
 resumes((CSV + "' holds 0 rows up to step 4, but 5 when the checkpoint was written" + HELD,), "md", CSV, lambda path: os.truncate(path, 0))
 resumes((CSV + "' holds ", " rows up to step 4, but 5 when the checkpoint was written" + HELD), "md", CSV, lambda path: os.truncate(path, os.path.getsize(path) // 2))
 
@@ -292,26 +292,26 @@ def digit(path):
     open(path, "w", encoding="utf-8").write(text[:-2] + ("1" if text[-2] != "1" else "2") + "\n")
 
 
-resumes((CSV + "' holds 5 rows up to step 4, but 5 when the checkpoint was written, with other numbers" + HELD,), "md", CSV, digit)
+resumes((CSV + "' holds 5 rows up to step 4, but 5 when the checkpoint was written, with other values" + HELD,), "md", CSV, digit)
 resumes((CSV + "' has the columns '(not a text)' but this deck writes 'step,time [ps],temperature [K],",), "md", CSV,
         lambda path: open(path, "wb").write(4000 * b"\0" + b"\n"))
 
 killed("run.directory=train", deck="train.yaml")
-resumes(("no checkpoint in 'damaged%d/train' is whole:\n  restart.4.h5: what it holds is not what was written\n  restart.2.h5: it was cut or overwritten, and HDF5 "
+resumes(("no checkpoint in 'damaged%d/train' is intact:\n  restart.4.h5: what it holds is not what was written\n  restart.2.h5: it was truncated or overwritten, and HDF5 "
          "cannot open it\nput back a copy of one, or remove them, and the stage begins at step 0 when the run is resumed" % len(table.cases),), "train", TRAIN_FILE, both_damaged)
 resumes((TRAIN_FILE + "' is damaged or was changed: what it holds does not fit together (", "); copy it again from its source, or use another one"),
         "train", TRAIN_FILE, through_hdf5(lambda file: replaced(file, "train/network_state", "[]")))
 STATE = '{"input_mean": [0.0], "input_scale": [], "target_mean": [0.0], "target_scale": [1.0], "classes": 0, "target_unit": ""}'
 resumes("the state of this mlp holds 1 means and 0 scales of inputs, 1 and 1 of targets, 0 classes, which do not fit together; its file is damaged or was "
         "changed", "train", TRAIN_FILE, through_hdf5(lambda file: replaced(file, "train/network_state", STATE)))
-resumes((TRAIN_FILE + "' holds 14 numbers in /weights, but the deck's model has 27 parameters; resume with the model that wrote it",), "train", TRAIN_FILE,
+resumes((TRAIN_FILE + "' holds 14 values in /weights, but the deck's model has 27 parameters; resume with the model that wrote it",), "train", TRAIN_FILE,
         through_hdf5(lambda file: replaced(file, "weights", file["weights"][:14])))
-resumes((TRAIN_FILE + "' says step -5" + RESUME,), "train", TRAIN_FILE,
+resumes((TRAIN_FILE + "' has step -5" + RESUME,), "train", TRAIN_FILE,
         through_hdf5(lambda file: file["train"].attrs.modify("step", -5)))
-resumes(("train/training.csv:3: this is no row of 5 numbers: the file is damaged; put back a copy of it, or move it away and a new table begins",), "train",
+resumes(("train/training.csv:3: this is not a row of 5 values: the file is damaged; put back a copy of it, or move it away and a new table begins",), "train",
         "train/training.csv", lambda path: open(path, "r+b").write(open(path, "rb").read().replace(b"\n2,", b"\n2;")))
 killed("run.directory=direct", "--test-size", deck=os.path.join(SOURCE, "inputs/train/quantized_training.yaml"))
-resumes(("train/restart.20.h5' holds 1 grids of direct weights, but the deck's model has ", "; resume with the model that wrote it"), "direct",
+resumes(("train/restart.20.h5' holds 1 grids of quantised weights, but the deck's model has ", "; resume with the model that wrote it"), "direct",
         "train/restart.20.h5", through_hdf5(lambda file: replaced(file, "train/grids", [1.0])))
 killed("run.directory=kinetic", S + "steps=4", S + "checkpoint.every=2", S + "physics=vlasov_maxwell", S + "observables={growth_rate: {start_time: 0, end_time: 1}}",
                  deck="kinetic.yaml")

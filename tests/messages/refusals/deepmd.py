@@ -168,7 +168,7 @@ for name, coord, message in (
     ("long", b"\x93NUMPY\x02\x00" + (1 << 24).to_bytes(4, "little"), "long/set.000/coord.npy: the header is damaged"),
     ("digits", raw(HEADER.replace(b"6", b"9" * 30)), "digits/set.000/coord.npy: the shape in the header is damaged"),
     ("shape", raw(b"{'descr': '<f8', 'fortran_order': False, 'shape': (9000000000, 9000000000), }"),
-     "shape/set.000/coord.npy: the file ends early: its header promises 9000000000 x 9000000000 numbers"),
+     "shape/set.000/coord.npy: the file ends early: its header specifies 9000000000 x 9000000000 values"),
     ("typeless", npy(numpy.ones((1, 6))), "typeless/type.raw: type 2 has no name; type_map.raw lists O, H"),
     ("mapless", npy(numpy.ones((1, 6))), "mapless/type_map.raw: does not exist; write the species' symbols into it, in the order of the numbers in "
      "type.raw"),

@@ -120,7 +120,7 @@ says("loader full_graph gives every rank as many rows of the graph, and 3 ranks 
 says("loader full_graph brings all 10 samples at every step, but batch is 4; remove batch, or take loader: shuffle for batches of nodes",
      T + "batch=4", command="run")
 
-says("codec rounds the rows of other ranks only, and 'ordered' promises the bits of one rank; leave one away",
+says("codec rounds the rows of other ranks only, and 'ordered' guarantees the bits of one rank; remove one of them",
      T + "network.layout={type: needed_rows, codec: int8, ordered: true}")
 says("graph_attention weighs neighbours by itself, for which the layout grid_2d brings no rows; take rows or needed_rows",
      T + "network={type: graph_attention, layers: [4], layout: grid_2d}", command="run", ranks=4)

@@ -66,7 +66,7 @@ faulty("chosen.yaml", '"if(x < k < 1, 1, 2) * maxwellian(v)"', "< 1, 1", "compar
 KNOWN = "sin, cos, tan, exp, log, sqrt, abs, min, max, tanh, step, if, maxwellian"
 faulty("misspelt.yaml", "(1 + a*cos(k*x)) * maxwelian(v)", "maxwelian", "there is no function 'maxwelian'; did you mean 'maxwellian'?")
 faulty("kappa.yaml", "(1 + a*cos(k*x)) * kappa(v)", "kappa", f"there is no function 'kappa'; known: {KNOWN}")
-says("key 'steps' is missing: physics 'vlasov_poisson' has no end of its own; say when to stop, by steps: 1000 or by end_time", S + "end_time=null")
+says("key 'steps' is missing: physics 'vlasov_poisson' has no end of its own; specify when to stop, by steps: 1000 or by end_time", S + "end_time=null")
 says("stages[0].simulate.parameters.a: parameters need each other in a circle: a -> k -> a; give one of them a number", S + 'parameters={k: 2*a, a: k/2}')
 
 # Domain and velocities

@@ -52,10 +52,10 @@ def says(message, *words, deck="deck.yaml", ranks="8"):
 
 says("--samples-per-rank and --operations-per-sample are for trainings, and a stage 'simulate' is planned; give --rate, or --stage with the number of "
      "a stage 'train'", "--samples-per-rank", "4")
-table.says("--machine is required; `cambium plan --help` says what it takes", command=["plan", "deck.yaml", "--ranks", "8"])
+table.says("--machine is required; `cambium plan --help` lists what it takes", command=["plan", "deck.yaml", "--ranks", "8"])
 says("--stage 3: 'deck.yaml' has 2 stages; give a number from 1 to 2", "--stage", "3")
 says("--stage 2: a stage 'evaluate' cannot be planned; give the number of a stage 'train' or 'simulate', or leave --stage out", "--stage", "2")
-says("physics 'moment_fluid' does not say what its steps cost, so that they cannot be planned; `cambium list cost` names those that do",
+says("physics 'moment_fluid' does not report what its steps cost, so that they cannot be planned; `cambium list cost` names those that do",
      deck="fluid.yaml")
 says("how long a step computes is not known of this deck (16384 atoms, sum within 8.5 Å and 1 Å of skin); give --rate, the atom-steps/s of one rank "
      "that the summary of a run on such a device prints",

@@ -91,7 +91,7 @@ def says(message, *overrides, **how):
 says("files: name at least one file", P + "field.files=[]", command="check")
 says("cannot open 'none.h5': No such file or directory; correct the path", P + "field.files=[none.h5]")
 says("'f.h5' has no array 'sst'; known: lat, lon, q, time", P + "field.array=sst")
-says("'f.h5' has no array 'day' beside 'q': name the times of its snapshots (time: NAME)", P + "field.time=day")
+says("'f.h5' has no array 'day' next to 'q': name the times of its snapshots (time: NAME)", P + "field.time=day")
 says("'f.h5' has 2 times in 'lat' but 4 snapshots in 'q'", P + "field.time=lat")
 says("cannot open '.': it is a folder; name the files in it", P + "field.files=[.]", command="check")
 says("'f.h5' has no coordinate 'depth' of 2 values for axis 1 of 'q'", P + "field.axes=[depth, lon]")
@@ -108,8 +108,8 @@ table.file("plain.h5", {"q": field()["q"], "time": field()["time"]})
 table.file("wide.h5", field(lon=4))
 says("'wide.h5' has another shape than 'f.h5'", P + "field.files=[f.h5, wide.h5]")
 table.file("turned.h5", field() | {"lat": [30.0, -30.0]})
-says("'turned.h5' has lat 30 at place 0, where 'f.h5' has -30: they lie on other grids, or in another direction; bring one to the grid of the "
-     "other (cdo remapbil, cdo invertlat)", P + "field.files=[f.h5, turned.h5]")
+says("'turned.h5' has lat 30 at index 0, where 'f.h5' has -30: they are on other grids, or in another direction; interpolate one to the grid "
+     "of the other (cdo remapbil, cdo invertlat)", P + "field.files=[f.h5, turned.h5]")
 table.file("kelvin.h5", field() | {"q": (field()["q"], {"units": "K"})})
 says("'q' of 'kelvin.h5' is in 'K', of 'f.h5' in ''; convert one of them", P + "field.files=[f.h5, kelvin.h5]")
 table.file("noleap.h5", field() | {"time": ([35.0 + 7.0 * t for t in range(4)], DAYS | {"calendar": "noleap"})})
@@ -136,7 +136,7 @@ CANNOT = ("is a NetCDF-3 file, which this build cannot read: install libnetcdf (
 says("the array 'q' of 'line.nc' has 1 dimension(s), expected (time, ...) with at least two" if NETCDF else f"'line.nc' {CANNOT} line.nc field.nc",
      P + "field.files=[line.nc]")
 table.file("timeless.nc", classic({"t": 3, "x": 2}, {"q": (["t", "x"], [1.0, 2.0, 3.0, 4.0, 5.0, 6.0])}))
-says("'timeless.nc' has no array 'time' beside 'q', nor another coordinate of it that measures time: name the times of its snapshots (time: NAME)"
+says("'timeless.nc' has no array 'time' next to 'q', nor another coordinate of it that measures time: name the times of its snapshots (time: NAME)"
      if NETCDF else f"'timeless.nc' {CANNOT} timeless.nc field.nc", P + "field.files=[timeless.nc]")
 if NETCDF:
     table.file("times.nc", classic({"time": 2, "y": 2, "x": 3}, {"land": (["time", "y", "x"], [1.0] * 12), "time": (["time"], [0.0, 1.0])}))

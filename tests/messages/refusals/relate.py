@@ -228,7 +228,7 @@ says("'learned.h5': dense values are taken as they are, but dlrm was given them 
 
 # Tables
 says("ema keeps means of weights, but not of the rows of tables, which dlrm learns; remove ema", T + "average={decay: 0.9}", command="run")
-says("tables says how tables of embeddings are divided and learn, but mlp has none; remove tables", T + "dataset=" + BOX,
+says("tables specifies how embedding tables are sharded and trained, but mlp has none; remove tables", T + "dataset=" + BOX,
      T + "network={type: mlp, layers: [4]}", T + "tables={sharding: rows}", command="run")
 
 table.run()

@@ -134,7 +134,7 @@ for name, text in {"verify": VERIFY, "reconstruct": RECONSTRUCT, "train": TRAIN,
 table.file("fields.h5", fields())
 
 # Training
-says("this network does not say in which parts it could be computed again; take activations: {mode: compressed}",
+says("this network does not define parts that could be recomputed; take activations: {mode: compressed}",
      "stages[0].train.activations={keep: recomputed}", deck="train.yaml", command="check")
 
 # Equations
@@ -369,7 +369,7 @@ if built_with("torch"):
          kept + "{z: [0.5, 1], lower: {b: 0}, upper: {b: 0}}", deck="train.yaml", command="run")
     says("'divergence_free' differentiates once more: choose blend: c3", T + "network.divergence_free=true", deck="train.yaml")
     says("'ratio' must be at least 1 along every axis", T + "network={type: flow_unet, ratio: [0, 2, 2]}", deck="train.yaml")
-    says("factor_ranks: 1 numbers for 20 layers; give one for each, 0 for a whole one",
+    says("factor_ranks: 1 values for 20 layers; give one for each, 0 for a full one",
          T + "network={type: flow_unet, base_channels: 4, levels: 1, ratio: [1, 1, 1], factor_ranks: [1]}", deck="train.yaml", command="run")
     says("the network decodes within its windows and does not forecast: give a data set of the type 'crops', or the network flow_unet or "
          "fourier_operator", T + "dataset={type: snapshots, data: [fields.h5]}", deck="train.yaml", command="run")

@@ -52,7 +52,7 @@ points("both ends are the same; write [value] for a single one", K + "=range(1, 
 points("the ends of log must not be 0 and need the same sign; range(first, last, count) takes even steps", K + "=log(0, 1, 3)", V + 4)
 points("this list is not valid YAML; write [a, b, c]", K + "=[1, 2", V)
 points("the list is empty; give at least one value", K + "=[]", V)
-points("the value 0.30 stands twice", K + "=[0.3, 0.30]", V + 6)
+points("the value 0.30 is given twice", K + "=[0.3, 0.30]", V + 6)
 
 # Keys
 points("stages[0].simulate.end_tim: unknown key; did you mean 'end_time'?", "stages[0].simulate.end_tim=[1, 2]", 19)
@@ -61,7 +61,7 @@ points("stages[1].simulate.end_time: 'stages' has 1 items, counted from 0", "sta
 points("stages[0].simulate.domain.cells[0]: found 4.5, expected a whole number >= 1", "stages[0].simulate.domain.cells[0]=[4, 4.5]", 39)
 points("stages[0].simulate.end_time: found -1, expected a number > 0", END + "=[1, -1]", len(END) + 5)
 points(f"the key '{K}' is swept twice; give all its values at once", K + "=[0.4]", 0, K + "=[0.3]")
-points(f"'{K}' lies in 'stages[0].simulate.parameters', which is swept, too", K + "=[0.4]", 0, "stages[0].simulate.parameters=[{k: 1, a: 1}]")
+points(f"'{K}' is inside 'stages[0].simulate.parameters', which is swept, too", K + "=[0.4]", 0, "stages[0].simulate.parameters=[{k: 1, a: 1}]")
 points("'run.directory' cannot be swept: it is the same for all runs of a sweep", "run.directory=[a, b]", 0)
 points(f"with zip every key needs as many values: found 3, and 2 of {K}", "run.seed=[1, 2, 3]", 0, K + "=[0.3, 0.4]", words=["--zip"])
 points("more than 100000 runs; sweep fewer keys or values", END + "=range(1, 2, 10000)", 0, K + "=range(1, 2, 10000)")
@@ -93,12 +93,12 @@ table.says("'table.yaml' is a table of runs (its key 'sweep'): `cambium sweep ta
 SWEEP = ["sweep", "deck.yaml", "--over", K + "=[0.4, 0.5]"]
 table.begins(command=[*SWEEP, "run.directory=swept"])
 table.says("'swept' holds another sweep: keys[0].values is [0.4, 0.5] there and [0.4, 0.6] here. Its runs do not belong to this table. What to do "
-           "instead:\n  give deck and keys as they were (swept/sweep.yaml)   goes on with it\n"
-           "  add run.directory=swept_2   leaves it alone and writes elsewhere",
+           "instead:\n  give deck and keys as they were (swept/sweep.yaml)   continues it\n"
+           "  add run.directory=swept_2   leaves it unchanged and writes elsewhere",
            command=["sweep", "deck.yaml", "run.directory=swept", "--over", K + "=[0.4, 0.6]"])
 table.says("'swept' holds another sweep: first_deck.stages[0].simulate.end_time is 0.1 there and 0.2 here. Its runs do not belong to this table. What to "
-           "do instead:\n  give deck and keys as they were (swept/sweep.yaml)   goes on with it\n"
-           "  add run.directory=swept_2   leaves it alone and writes elsewhere",
+           "do instead:\n  give deck and keys as they were (swept/sweep.yaml)   continues it\n"
+           "  add run.directory=swept_2   leaves it unchanged and writes elsewhere",
            command=[*SWEEP, "run.directory=swept", END + "=0.2"])
 table.begins("run.directory=alone")
 table.says("'alone' holds a run, and a sweep wants a folder of its own: add run.directory=alone_2", command=[*SWEEP, "run.directory=alone"])
@@ -108,7 +108,7 @@ table.says("cannot make the folder 'occupied/s': Not a directory; choose another
 table.file("broken/sweep.yaml", "keys: 3\n")
 table.says("'broken/sweep.yaml' is damaged; remove it and call the sweep again, which keeps finished runs",
            command=[*SWEEP, "run.directory=broken"])
-table.says(("'swept' holds a sweep, which its own command goes on with: ", "sweep deck.yaml --over"), command=["restart", "swept"])
+table.says(("'swept' holds a sweep, which its own command continues: ", "sweep deck.yaml --over"), command=["restart", "swept"])
 table.says("--ranks-per-run 3 is more than the 1 rank of this call; start it with mpirun -np 3",
            command=[*SWEEP, "run.directory=wide", "--ranks-per-run", "3"])
 table.says("'nowhere' holds no run: there is no provenance.yaml; give the folder named run.directory in the deck",

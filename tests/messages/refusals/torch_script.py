@@ -84,9 +84,9 @@ class Loss(torch.nn.Module):
 
 archive("net.pt", Net())
 table.begins()
-says("the archive net.pt is a program, which this network would run; say trust: true if you know where it comes from", T + "network.trust=false",
+says("the archive net.pt is a program, which this network would run; set trust: true if you know where it comes from", T + "network.trust=false",
      command="check")
-says("the archive net.pt is a program, which this network would run; say trust: true if you know where it comes from", T + "network.trust=false")
+says("the archive net.pt is a program, which this network would run; set trust: true if you know where it comes from", T + "network.trust=false")
 with open(table.path("net.pt"), "rb") as whole, open(table.path("short.pt"), "wb") as short:
     short.write(whole.read()[:1500])
 says("short.pt: the file is cut short or damaged; copy it again", T + "network.file=short.pt", command="check")
@@ -129,7 +129,7 @@ says("the module reads all fields of the data set (x), so that none is left to c
      T + "dataset.fields=[{name: x}]")
 says("net.pt: gives 1 outputs, but 1 targets (y) need 2", T + "network.loss=gaussian_nll")
 archive("loss.pt", Loss())
-says("loss.pt: gives 2 numbers; a loss is one, the mean over the batch", T + "network.loss_file=loss.pt")
+says("loss.pt: gives 2 values; a loss is one, the mean over the batch", T + "network.loss_file=loss.pt")
 says("the loss of net.pt: its program stopped: Target 1 is out of bounds.", T + "network.loss=cross_entropy")
 shutil.copy(table.path("out/train/model.h5"), table.path("plain.h5"))
 
@@ -147,6 +147,6 @@ class Normed(torch.nn.Module):
 
 
 archive("normed.pt", Normed())
-says("the model has no numbers for the buffer 'norm.running_mean' of normed.pt; take one of the same module", T + "network.file=normed.pt",
+says("the model has no values for the buffer 'norm.running_mean' of normed.pt; take one of the same module", T + "network.file=normed.pt",
      T + "start_from=plain.h5")
 table.run()

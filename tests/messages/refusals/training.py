@@ -34,30 +34,30 @@ def fails(message, *overrides, code=2):
 says("layers: a width of 0 is none; widths are 1 or more", T + "network.layers=[0]")
 says("files: name at least one HDF5 file or pattern", T + "dataset.files=[]")
 says("fields: name at least one array", T + "dataset.fields=[]")
-says("fields: 'x' stands twice", T + "dataset.fields=[{name: x}, {name: x}]")
+says("fields: 'x' is given twice", T + "dataset.fields=[{name: x}, {name: x}]")
 says("needs a variable in box and a formula in target", T + "dataset={type: expression, samples: 4, box: {}, target: {y: 1}}")
 says("box.x must be [low, high]", T + "dataset={type: expression, samples: 4, box: {x: [1, 0]}, target: {y: x}}")
-says("submission stands in the lines of mllog; set mllog: true, or remove submission", T + "submission={organisation: a, platform: b}")
+says("submission is written to the lines of mllog; set mllog: true, or remove submission", T + "submission={organisation: a, platform: b}")
 says("validate.target needs validations; give validation (a data set) or hold_out", T + "validate.target=0.1")
 says("names no bound: give norm, value or both, for example clip: {norm: 1}", T + "clip={}")
-says("codec rounds the sums of each number of ranks in another way, and mode 'ordered' promises the same bits on all; leave one away",
+says("codec rounds the sums of each number of ranks in another way, and mode 'ordered' guarantees the same bits on all; remove one of them",
      T + "reduce={codec: int8, mode: ordered}")
-says("give one of: validation (a data set), hold_out (a share of the training set)", T + "hold_out=0.1",
+says("give one of: validation (a data set), hold_out (a fraction of the training set)", T + "hold_out=0.1",
      T + "validation={type: hdf5, files: [d.h5], fields: [{name: x}, {name: y}]}")
 RATE = T + "learning_rate="
 says("give one of: at (a list of steps), every (a number of steps)", RATE + "{type: step, start: 1, factor: 0.5}")
 says("a sequence needs schedules: [{steps: 100, rate: {...}}, ...]", RATE + "{type: sequence, schedules: []}")
-says("pieces[0] has no steps; only the last piece may take what is left",
+says("schedules[0] has no steps; only the last schedule may take the rest",
      RATE + "{type: sequence, schedules: [{rate: {type: constant, start: 1}}, {rate: {type: constant, start: 1}}]}")
 
-says("factor_ranks: a rank of -1 is none; give 0 for a whole layer, or 1 and more", T + "network.factor_ranks=[-1, 0]")
-says("factor_ranks: 1 numbers for 2 layers; give one for each, 0 for a whole one", T + "network.factor_ranks=[1]")
-says("factor_ranks: 2 numbers for 9 layers; give one for each, 0 for a whole one", T + "network={type: transformer, width: 4, heads: 1, factor_ranks: [1, 0]}")
+says("factor_ranks: a rank of -1 is invalid; give 0 for a full layer, or 1 and more", T + "network.factor_ranks=[-1, 0]")
+says("factor_ranks: 1 values for 2 layers; give one for each, 0 for a full one", T + "network.factor_ranks=[1]")
+says("factor_ranks: 2 values for 9 layers; give one for each, 0 for a full one", T + "network={type: transformer, width: 4, heads: 1, factor_ranks: [1, 0]}")
 
 # Tables in text
 says("files: name at least one table or pattern", T + "dataset={type: csv, files: [], fields: [{name: x}]}")
 says("fields: name at least one column", T + "dataset={type: csv, files: [t.csv], fields: []}")
-says("fields: 'x' stands twice", T + "dataset={type: csv, files: [t.csv], fields: [{name: x}, {name: x}]}")
+says("fields: 'x' is given twice", T + "dataset={type: csv, files: [t.csv], fields: [{name: x}, {name: x}]}")
 for message, content, more in (
         ("'t.csv' has no column 'x'; it has: 'a', 'y [K]'", "a,y [K]\n1,2\n", ""),
         ("'t.csv' has no column 'x'; it has: 'x y z'; cells are separated by commas, semicolons or tabs, not by blanks", "x y z\n1 2 3\n", ""),
@@ -65,17 +65,17 @@ for message, content, more in (
         ("t.csv:1: the first line holds numbers, expected names of the columns; write such a line before it", "1,2\n3,4\n", ""),
         ("'t.csv' holds no table: it has no line of names", "\n# x,y\n", ""),
         ("'t.csv' holds no samples: no line follows the line of names", "x,y\n\n", ""),
-        ("t.csv:3: column 'y' has no number ('NaN'); give one, remove the line, or say missing: leave_out", "x,y\n1,2\n1,NaN\n", ""),
-        ("t.csv:3: '2020-01-31' in column 'x' is no number; number names and dates first, as pandas.factorize and pandas.to_datetime do",
+        ("t.csv:3: column 'y' has no number ('NaN'); give one, remove the line, or set missing: leave_out", "x,y\n1,2\n1,NaN\n", ""),
+        ("t.csv:3: '2020-01-31' in column 'x' is not a number; number names and dates first, as pandas.factorize and pandas.to_datetime do",
          "x,y\n1,2\n2020-01-31,2\n", ""),
-        ("t.csv:2: 'inf' in column 'y' is no number; number names and dates first, as pandas.factorize and pandas.to_datetime do", "x,y\n1,inf\n", ""),
-        ("t.csv:3: 'x' in column 'x' is no number; the line of names stands twice: remove it", "x,y\n1,2\nx,y\n3,4\n", ""),
+        ("t.csv:2: 'inf' in column 'y' is not a number; number names and dates first, as pandas.factorize and pandas.to_datetime do", "x,y\n1,inf\n", ""),
+        ("t.csv:3: 'x' in column 'x' is not a number; the line of names occurs twice: remove it", "x,y\n1,2\nx,y\n3,4\n", ""),
         ("t.csv:3: 2 cells were expected, but the line has 3; is the file cut short?", "x,y\n1,2\n1,2,3\n", ""),
         ("t.csv:2: '99999999999999999999' in column 'x' needs more than 64 bits", "x,y\n99999999999999999999,2\n", ""),
-        ("'t.csv': some numbers of 'y' have a comma before three digits, as 12,000, others have none: it may be a decimal point or stand between "
-         "thousands; write decimal points as points, and nothing between thousands", "x;y\n1;12,000\n2;950\n", ""),
+        ("'t.csv': some values of 'y' have a comma before three digits, as 12,000, others have none: it may be a decimal or a thousands separator; "
+         "write decimal points as points, and no thousands separators", "x;y\n1;12,000\n2;950\n", ""),
         ("the line of names gives 'y' in K, the deck expects m; correct the deck's key 'unit' or convert the column", "x,y [K]\n1,2\n", "unit: m"),
-        ("'y' has cells that are no whole numbers, expected int64; say numbers: float64", "x,y\n1,2\n1,2.5\n", "numbers: int64"),
+        ("'y' has cells that are not whole numbers, expected int64; set numbers: float64", "x,y\n1,2\n1,2.5\n", "numbers: int64"),
         ("t.csv: the text is in UTF-16; save it as UTF-8 or ASCII", "x,y\n1,2\n".encode("utf-16"), "")):
     name = f"t{len(table.cases)}.csv"
     table.file(name, content)
@@ -93,7 +93,7 @@ fails("array '/y' is float64 in 'd.h5' but int64 in 'float.h5'; all shards of a 
 table.file("nine.h5", {"x": np.zeros((N, 1, 1, 2, 1, 1, 1, 1, 2)), "y": Y})
 fails("array '/x' in 'nine.h5' has 9 axes, at most 6 are read; join some of them: values.reshape(16, -1)", T + "dataset.files=[nine.h5]")
 table.file("packed.h5", {"x": X, "y": (np.ones((N, 1), "i2"), {"scale_factor": 0.0})})
-fails("the attribute scale_factor of 'y' of 'packed.h5' is 0, which makes all of its numbers equal; correct it (ncatted)", T + "dataset.files=[packed.h5]")
+fails("the attribute scale_factor of 'y' of 'packed.h5' is 0, which makes all of its values equal; correct it (ncatted)", T + "dataset.files=[packed.h5]")
 with h5py.File(table.path("begun.h5"), "w") as file:  # of a program that ended early
     file["x"] = X
     file.create_dataset("y", (N, 1), fillvalue=-999.0)[:N - 2] = Y[:N - 2]
@@ -101,13 +101,13 @@ fails(f"'begun.h5' holds -999 in array 'y', sample {N - 2} (row {N - 2} of the f
       "or the fill of its type; leave the sample out, or correct the attributes (ncatted)", T + "dataset.files=[begun.h5]")
 table.file("class.h5", {"x": X, "y": [[0.0]] * N})
 fails("field 'y' names 1 class; classification needs two or more", T + "dataset.files=[class.h5]", T + "network.objective=classification")
-fails("parallel.update_codec and parallel.weight_codec code whole weights, but this optimizer splits them; use adam, adamw or sgd, or remove both",
+fails("parallel.update_codec and parallel.weight_codec encode unsplit weights, but this optimizer splits them; use adam, adamw or sgd, or remove both",
       T + "optimizer=split_adamw", T + "network.precision=float32", T + "parallel={preset: zero1, update: difference}")
-fails("codecs round the sums of each number of ranks in another way, and reduce.mode 'ordered' promises the same bits on all; use mode: fast",
+fails("codecs round the sums of each number of ranks in another way, and reduce.mode 'ordered' guarantees the same bits on all; use mode: fast",
       T + "reduce={mode: ordered}", T + "parallel={preset: zero1, levels: [{name: world, codec: int8}]}")
-says("give one of: codec (a fixed number of bits), lossy (a bound of error)", T + "reduce={codec: int8, lossy: {relative: 1e-3}}")
+says("give one of: codec (a fixed number of bits), lossy (an error bound)", T + "reduce={codec: int8, lossy: {relative: 1e-3}}")
 says("give one of 'relative' and 'absolute', for example lossy: {relative: 1e-3}", T + "reduce={lossy: {}}")
-says("lossy changes the sums of each number of ranks in another way, and mode 'ordered' promises the same bits on all; leave one away",
+says("lossy changes the sums of each number of ranks in another way, and mode 'ordered' guarantees the same bits on all; remove one of them",
      T + "reduce={mode: ordered, lossy: {relative: 1e-3}}")
 says("parallel cuts messages where ranks' parts end and needs their lengths before, which reduce.lossy does not know; take reduce.codec bf16, int8 or "
      "int4", T + "parallel={preset: zero1}", T + "reduce={lossy: {relative: 1e-3}}")
@@ -130,13 +130,13 @@ says("16 keys and 15 values make 272 different bytes, more than 256; lower keys 
 says("8 pairs and 8 queries take 24 bytes, but length is 23; raise length", RECALL + "length: 23}")
 says("bench attention: least 256, most 128, width 64, features 128, repeats 3 and draws 12 must be 1 or more, and most no less than least",
      command=["bench", "attention", "most=128"])
-fails("weights of quantized_training travel in the few bits in which they are kept; remove parallel.update_codec and parallel.weight_codec", T + "network.precision=float32",
+fails("weights of quantized_training are sent in the few bits in which they are stored; remove parallel.update_codec and parallel.weight_codec", T + "network.precision=float32",
       T + "parallel={preset: zero1, update: difference}", T + "direct={weights: int8}")
 says("ema keeps a second copy of the weights in full, which quantized_training does without; remove one of them", T + "average={decay: 0.9}",
      T + "direct={weights: int8}")
 fails("quantized_training rounds weights of float32, but the model trains in float64; set the model's precision to float32", T + "direct={weights: int8}",
       T + "network.precision=float64")
-fails("quantized_training changes weights tensor by tensor and keeps no second copy of them; take sgd, adam or adamw instead of split forms, lars, lamb and schedule_free_adamw",
+fails("quantized_training changes weights tensor by tensor and has no second copy of them; take sgd, adam or adamw instead of split forms, lars, lamb and schedule_free_adamw",
       T + "direct={weights: ternary}", T + "network.precision=float32", T + "optimizer=lamb")
 table.file("one_byte.h5", {"text": [[1.0]] * N})
 TEXT = [T + "network={type: transformer, width: 4}", T + "dataset.fields=[{name: text}]"]
@@ -170,7 +170,7 @@ fails("sample 0: 'y' is 0.5, but classes are whole numbers that count from 0; nu
 table.file("signs.h5", {"x": X, "y": [[1.0 - 2.0 * (k % 2)] for k in range(N)]})
 fails("sample 1: 'y' is -1, but classes are whole numbers that count from 0; number them so", T + "dataset.files=[signs.h5]", CLASSES)
 table.file("one_hot.h5", {"x": X, "y": [[1.0, 0.0]] * N})
-fails("sample 0: 'y' has 2 numbers, but a class is one number, counted from 0; of shares or of ones and zeros store the place of the largest",
+fails("sample 0: 'y' has 2 values, but a class is one index, counted from 0; of probabilities or one-hot vectors store the index of the largest",
       T + "dataset.files=[one_hot.h5]", CLASSES)
 table.file("three.h5", {"x": X, "y": [[k % 3] for k in range(N)]})
 table.file("two.h5", {"x": X, "y": [[k % 2] for k in range(N)]})
@@ -193,11 +193,11 @@ fails("'none.h5' holds no samples: the first axis of 'x' has the length 0; name 
 table.file("single.h5", {"x": X[:1], "y": Y[:1]})
 fails("hold_out 0.6 of 1 samples leaves none to train on; hold out fewer, or give more samples", T + "dataset.files=[single.h5]", T + "hold_out=0.6")
 table.file("tall.h5", {"x": X, "y": [[1.0, 2.0, 3.0]] * N})
-fails("sample 0: field 'y' has 3 numbers, but the model was made for 1; give it samples like those it was trained on",
+fails("sample 0: field 'y' has 3 values, but the model was made for 1; give it samples like those it was trained on",
       T + "validation={type: hdf5, files: [tall.h5], fields: [{name: x}, {name: y}]}",
       T + "validate={every: 1}")
 table.file("wide.h5", {"x": [[*row, 0.0] for row in X], "y": Y})
-fails("sample 0: field 'x' has 3 numbers, but the model was made for 2; give it samples like those it was trained on",
+fails("sample 0: field 'x' has 3 values, but the model was made for 2; give it samples like those it was trained on",
       T + "validation={type: hdf5, files: [wide.h5], fields: [{name: x}, {name: y}]}",
       T + "validate={every: 1}")
 table.file("kelvin.h5", {"x": X, "y": (Y, {"unit": "K"})})
@@ -208,7 +208,7 @@ table.begins()
 # Models
 # Data sets of plugins to come
 fails("the data set is empty: there is nothing to train on", T + "dataset={type: odd}", "run.directory=none")
-fails("field 'x' has 1 numbers in sample 1, but 2 in sample 0; mlp needs equal sizes", T + "dataset={type: odd, samples: 8, uneven: true}",
+fails("field 'x' has 1 values in sample 1, but 2 in sample 0; mlp needs equal sizes", T + "dataset={type: odd, samples: 8, uneven: true}",
       "run.directory=none")
 table.begins()
 table.file("evaluate.yaml", "run: {name: evaluate, directory: evaluated}\nstages:\n  - evaluate: {model: out/train/model.h5, dataset: {type: odd}}\n")
@@ -264,7 +264,7 @@ for name in ("cut", "double"):
             file["model/config"] = text
 fails(f"'cut.h5': {place} holds {codes.size - 1} bytes, but ternary weights of its shape take {codes.size}", *TERNARY, T + "start_from=cut.h5",
       "run.directory=a")
-fails(f"'double.h5': {place} is packed, as direct weights of float32 are, but the model computes in float64; its configuration was changed afterwards",
+fails(f"'double.h5': {place} is packed, as quantised weights of float32 are, but the model computes in float64; its configuration was changed afterwards",
       T + "network.precision=float64", T + "start_from=double.h5", "run.directory=a")
 
 # Checkpoints
@@ -280,16 +280,16 @@ for name in ("again", "tensors", "states", "numbers"):
             del file["tensors"]
             file.create_dataset("tensors", data=["other"], dtype=h5py.string_dtype())
 PLACE = f"train/{last}"
-says(f"'again/{PLACE}' was written with batch 4, but the deck says 8; resume with the same, or begin a new run with start_from",
+says(f"'again/{PLACE}' was written with batch 4, but the deck has 8; resume with the same, or begin a new run with start_from",
      command=["restart", "again", T + "batch=8"])
 says(f"'tensors/{PLACE}' holds tensors of another model; resume with the model that wrote it", command=["restart", "tensors"])
-says(f"'numbers/{PLACE}' holds 5 numbers in /weights, but the deck's model has 17 parameters; resume with the model that wrote it",
+says(f"'numbers/{PLACE}' holds 5 values in /weights, but the deck's model has 17 parameters; resume with the model that wrote it",
      command=["restart", "numbers"])
 says(f"'states/{PLACE}' has no optimizer state momentum: the deck's optimizer has other settings than the one that wrote it (momentum switched "
      "on?); resume with the same", command=["restart", "states", T + "optimizer.momentum=0.9"])
-says("this network keeps its activations by itself; remove activations, or take a network written with Torch (conv_net)",
+says("this network stores its activations by itself; remove activations, or take a network written with Torch (conv_net)",
      T + "activations={keep: compressed}")
-says("bounds of compressed activations follow from what each rank computes, but ordered mode promises equal bits for any number of ranks; give "
+says("bounds of compressed activations follow from what each rank computes, but ordered mode guarantees equal bits for any number of ranks; give "
      "activations one bound, or remove it", T + "activations={keep: compressed}", T + "reduce={mode: ordered}")
 
 # Plans for other machines
@@ -307,22 +307,22 @@ says("cannot read the machine file 'none.yaml'; give the path of one, or the nam
      "(`cambium list machines` names them)",
      command=["plan", "deck.yaml", "--machine", "none.yaml", "--ranks", "4"])
 plans("levels is empty; name at least one, for example levels: [{name: system, bandwidth: 25 GB/s, latency: 2 us}]", [])
-plans("levels: 'node' has no size; say how many devices it joins (only the last level takes what is left)",
+plans("levels: 'node' has no size; give how many devices it joins (only the last level takes the rest)",
       ["{name: node, bandwidth: 1 GB/s, latency: 1 us}", LEVEL % ("system", 4)])
-plans("levels: 'rack' has no size; say how many units of 'node' it joins (only the last level takes what is left)",
+plans("levels: 'rack' has no size; give how many units of 'node' it joins (only the last level takes the rest)",
       [LEVEL % ("node", 2), "{name: rack, bandwidth: 1 GB/s, latency: 1 us}", LEVEL % ("system", 4)])
-plans("levels: the name 'node' stands twice; give each level its own", [LEVEL % ("node", 2), LEVEL % ("node", 2)])
+plans("levels: the name 'node' is given twice; give each level its own", [LEVEL % ("node", 2), LEVEL % ("node", 2)])
 plans("6 ranks do not fill the level 'node' of m, which joins 4; plan for a multiple of 4 ranks", [LEVEL % ("node", 4), LEVEL % ("system", 8)], "6")
-plans("m has 8 devices, but 16 ranks are planned; plan for fewer, or leave the size of 'system' away",
+plans("m has 8 devices, but 16 ranks are planned; plan for fewer, or remove the size of 'system'",
       [LEVEL % ("node", 4), LEVEL % ("system", 2)], "16")
 table.file("whole.yaml", MACHINE % (LEVEL % ("node", 4)))
-says("how long messages of reduce.lossy are depends on the numbers in them; plan with reduce.codec, or with neither",
+says("the length of messages of reduce.lossy depends on the values in them; plan with reduce.codec, or with neither",
      command=["plan", "deck.yaml", T + "reduce={lossy: {relative: 1e-3}}", "--machine", "whole.yaml", "--ranks", "4"])
 says("the deck leaves batch out, which takes all samples, and plan opens no data; give --samples-per-rank",
      command=["plan", "deck.yaml", T + "batch=null", "--machine", "whole.yaml", "--ranks", "4"])
-says("plan knows no direct weights; remove direct to plan the same training with float32 weights",
+says("plan does not support quantized_training; remove it to plan the same training with float32 weights",
      command=["plan", "deck.yaml", T + "direct={weights: int8}", "--machine", "whole.yaml", "--ranks", "4"])
-says("parallel.update_codec and parallel.weight_codec code whole weights, but this optimizer splits them; use adam, adamw or sgd, or remove both",
+says("parallel.update_codec and parallel.weight_codec encode unsplit weights, but this optimizer splits them; use adam, adamw or sgd, or remove both",
      command=["plan", "deck.yaml", T + "optimizer=split_adamw", T + "network.precision=float32", T + "parallel={preset: zero1, update: int8}",
               "--machine", "whole.yaml", "--ranks", "4"])
 table.file("untrained.yaml", "run: {name: none}\nstages:\n  - evaluate: {model: m.h5, dataset: {type: hdf5, files: [d.h5], fields: [{name: x}]}}\n")
@@ -354,14 +354,14 @@ says("baselines: 'equal' is none; take of equal_shares, equal_energy, table, sea
 says("baselines are trained on as the products are; add fine_tune, or leave baselines out", C + "against=[table]", deck="smaller.yaml")
 says(("no ranks bring a pass to 1e-09 ms: the least possible is ", " ms; '", "model.h5' has the best that was found: allow more, or train it on for "
       "longer"), C + "budget=null", C + "latency=1e-9 ms", "run.directory=least", deck="smaller.yaml", command="run", code=4)
-says(("the loss is ", " times that of the whole network, more than accept (1e-09); '", "model.h5' has the best that was found: allow more, or "
+says(("the loss is ", " times that of the full network, more than accept (1e-09); '", "model.h5' has the best that was found: allow more, or "
       "train it on for longer"), "stages[0].compress.accept=1e-9", "run.directory=accepted", deck="smaller.yaml", command="run", code=4)
 
 # Training that breaks
 fails("training diverged at step 2: the term 'scaled_error' of the loss is infinite; the learning rate was 1e+300, try a tenth of it or a "
-      "warm_up; no model was kept", T + "learning_rate.start=1e300", T + "network.precision=float64", T + "steps=20", code=4)
+      "warm_up; no model was stored", T + "learning_rate.start=1e300", T + "network.precision=float64", T + "steps=20", code=4)
 fails(("training diverged at step 11: the loss is ", ", more than divergence_factor = 1.5 times its first values (", "), most of it in the term 'scaled_error'; "
-       "the learning rate was 3, try a tenth of it or a warm_up; no model was kept"), T + "learning_rate={type: linear, start: 0, stop: 60}",
+       "the learning rate was 3, try a tenth of it or a warm_up; no model was stored"), T + "learning_rate={type: linear, start: 0, stop: 60}",
       T + "explode=1.5", T + "steps=200", code=4)
 
 table.run()

@@ -278,13 +278,13 @@ TEST_CASE("data that cannot be read name their file") {
         root + "/set.000/force.npy: expected 1 row(s) of 6 value(s), found shape 1 x 3");
   const std::string file = scratch.file("a.npy");
   write_npy(file, good, {0, 0, 0});
-  CHECK(message([&] { io::read_npy(file); }) == file + ": the file ends early: its header promises 6 numbers");
+  CHECK(message([&] { io::read_npy(file); }) == file + ": the file ends early: its header specifies 6 values");
   write_npy(file, "{'descr': '<f8', 'fortran_order': True, 'shape': (2, 3), }\n", {1, 2, 3, 4, 5, 6});
   CHECK(io::read_npy(file).values == std::vector<double>{1, 3, 5, 2, 4, 6});
   write_npy(file, "{'descr': '<c8', 'fortran_order': False, 'shape': (1,), }\n", {});
   CHECK(message([&] { io::read_npy(file); }) ==
         file +
-            ": numbers of type <c8 are not read; expected floating-point numbers of 4 or 8 bytes, or integers: save it "
+            ": values of type <c8 are not read; expected floating-point numbers of 4 or 8 bytes, or integers: save it "
             "with numpy.save('a.npy', array.astype('f8'))");
   write_text(file, "PK");
   CHECK(message([&] { io::read_npy(file); }) == file + ": not a .npy file");

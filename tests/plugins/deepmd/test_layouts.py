@@ -146,10 +146,10 @@ def wrong_systems(data):
     flat = data["coord"].reshape(n, -1)
     cannot = "are not read; expected floating-point numbers of 4 or 8 bytes, or integers: save it with numpy.save('"
     return [
-        ("half", with_array("energy", data["energy"].astype("f2")), "set.000/energy.npy: numbers of type <f2 (half precision) " + cannot + "energy.npy', "
+        ("half", with_array("energy", data["energy"].astype("f2")), "set.000/energy.npy: values of type <f2 (half precision) " + cannot + "energy.npy', "
          "array.astype('f8'))"),
-        ("longdouble", with_array("energy", data["energy"].astype("g")), "set.000/energy.npy: numbers of type <f16 (long double) " + cannot),
-        ("complex", with_array("force", data["force"].astype("c16")), "set.000/force.npy: numbers of type <c16 " + cannot),
+        ("longdouble", with_array("energy", data["energy"].astype("g")), "set.000/energy.npy: values of type <f16 (long double) " + cannot),
+        ("complex", with_array("force", data["force"].astype("c16")), "set.000/force.npy: values of type <c16 " + cannot),
         ("records", with_array("box", np.zeros(n, [("a", "f8"), ("b", "i4")])), "(records) " + cannot),
         ("text", with_array("virial", np.array(["1"] * n)), "set.000/virial.npy: the type <U1 is text, expected numbers"),
         ("turned", with_array("coord", np.ascontiguousarray(flat.T)), "set.000/coord.npy: expected rows of 12 value(s), those of 4 atom(s), found shape 12 x 3"),

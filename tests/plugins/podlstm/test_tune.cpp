@@ -238,10 +238,10 @@ TEST_CASE("decks that leave nothing to choose, or nothing to choose by", "[tune]
           "{train: {network: {type: mlp, layers: !choice [[4], [5]]}, dataset: {type: expression, samples: 9, box: {x: "
           "[0, 1]}, target: {z: x}}, batch: 3, learning_rate: {type: constant, start: 1e-3}, steps: 4}, trials: 2}"),
       Catch::Contains("train: without validation there is nothing to choose by; give validation (a data set) or "
-                      "hold_out (a share of the training set)"));
+                      "hold_out (a fraction of the training set)"));
   CHECK_THAT(
       stage.message("tune", deck_of("models: 2, " + small, "trials: 2, halving: {rungs: 1}")),
-      Catch::Contains("halving ends one training early, but train.ensemble_size asks for several; remove one of them"));
+      Catch::Contains("halving ends one training early, but train.ensemble_size requests several; remove one of them"));
   CHECK_THAT(stage.message("tune", deck_of("network: {type: mlp, layers: !choice [[4], [0]]}, learning_rate: {type: "
                                            "constant, start: !choice [1, -1]}, steps: 4",
                                            "trials: 2")),

@@ -162,11 +162,11 @@ TEST_CASE("tables are refused where they cannot be") {
   CHECK(said(stage(dlrm, clicks, "steps: 1, average: {decay: 0.9}")) ==
         "ema keeps means of weights, but not of the rows of tables, which dlrm learns; remove ema");
   CHECK(said(stage(dlrm, clicks, "steps: 1, reduce: {mode: ordered, micro_batches: 8}, tables: {deduplicate: true}")) ==
-        "tables.deduplicate adds a row's gradients on each rank before they travel, so that the sum depends on the "
-        "number of ranks, which reduce.mode ordered promises it does not; remove one of them");
+        "tables.deduplicate adds a row's gradients on each rank before they are sent, so that the sum depends on the "
+        "number of ranks, which reduce.mode ordered guarantees it does not; remove one of them");
   CHECK(said(stage("{type: mlp, layers: [4]}", "{type: expression, samples: 40, box: {x: [-1, 1]}, target: {z: x}}",
                    "steps: 1, tables: {}")) ==
-        "tables says how tables of embeddings are divided and learn, but mlp has none; remove tables");
+        "tables specifies how embedding tables are sharded and trained, but mlp has none; remove tables");
   CHECK(said(stage("{type: dlrm, width: 10000}", "{type: clicks, made_up: {records: 40, columns: 3, rows: 1000000000}}",
                    "steps: 1"))
             .find("run on more nodes, or take a smaller width or fewer rows") != std::string::npos);

@@ -54,7 +54,7 @@ stages:
       validate: {{every: {steps}, keep_best: false, batch: 500}}
       log: 100000
 """
-KEPT = re.compile(r"activations: (\S+) MB at most kept")
+KEPT = re.compile(r"activations: (\S+) MB at most stored")
 READ = re.compile(r"(\S+) MB with the array that is being read")
 ALL = re.compile(r"(\S+) MB at most with all that a pass allocates")
 

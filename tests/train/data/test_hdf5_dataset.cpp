@@ -254,7 +254,7 @@ TEST_CASE("arrays of one file have as many samples as each other") {
   CHECK(refusal(world, scratch, shard_params({scratch.file("a.h5")})) ==
         "'a.h5' holds 7 samples in 'x' but 6 in 'label'; the first axis of every array counts the same samples");
   CHECK(refusal(world, scratch, {{scratch.file("a.h5")}, {{"one", "", {}}}, {}, false}) ==
-        "array '/one' in 'a.h5' is one number; a field needs an array whose first axis counts samples");
+        "array '/one' in 'a.h5' is a scalar; a field needs an array whose first axis counts samples");
 }
 
 TEST_CASE("a number that is not finite is named with its place") {
@@ -366,7 +366,7 @@ TEST_CASE("a dimension of netCDF and text of MATLAB hold no numbers") {
                                     std::string("This is a netCDF dimension but not a netCDF variable         3"));
   });
   CHECK(refusal(world, scratch, params) ==
-        "'/x' in 'marked.h5' gives a dimension of netCDF its length and holds no numbers; name a variable");
+        "'/x' in 'marked.h5' gives a dimension of netCDF its length and holds no values; name a variable");
   write_marked<float>(scratch, {1, 2, 3, 4, 5, 6}, [](io::File& file) {
     file.set_attribute("_NCProperties", std::string("version=2"));
     file.dataset("x").set_attribute("NAME",
@@ -374,7 +374,7 @@ TEST_CASE("a dimension of netCDF and text of MATLAB hold no numbers") {
     file.write("_nc4_non_coord_x", std::vector<double>{1, 2, 3});
   });
   CHECK(refusal(world, scratch, params) ==
-        "'/x' in 'marked.h5' gives a dimension of netCDF its length and holds no numbers; the variable of this name is "
+        "'/x' in 'marked.h5' gives a dimension of netCDF its length and holds no values; the variable of this name is "
         "the array '_nc4_non_coord_x'");
   write_marked<float>(scratch, {1, 2, 3, 4, 5, 6}, [](io::File& file) {
     file.dataset("x").set_ascii_attribute("MATLAB_class", std::string("char"));

@@ -10,7 +10,7 @@
 using namespace cambium;
 using namespace cambium::train;
 
-TEST_CASE("a field is scaled to mean 0 and deviation 1, or to [0, 1], and back") {
+TEST_CASE("a field is scaled to mean 0 and standard deviation 1, or to [0, 1], and back") {
   World world;
   SharedScratch scratch(world.comm);
   const std::string name = scratch.file("a.h5");

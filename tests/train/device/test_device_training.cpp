@@ -163,8 +163,8 @@ TEST_CASE("trainings on the device give the weights and rows of the plain way: s
     const auto there = trained(world, scratch.file(fmt::format("device{}", number)), keys.deck("kernels"));
     if (!world.root()) continue;
     CHECK(!holds(here.page, "in the memory of the kernels"));
-    REQUIRE(holds(there.page, "weights, gradients and states lie in the memory of the kernels"));
-    (holds(there.page, "samples do, too") ? resident : brought) += 1;
+    REQUIRE(holds(there.page, "weights, gradients and states are in the memory of the kernels"));
+    (holds(there.page, "samples are, too") ? resident : brought) += 1;
     const double change = apart(here.weights, there.weights);
     CHECK(change < 1e-12);
     CHECK(apart(numbers_in(here.rows), numbers_in(there.rows)) < 1e-12);
@@ -260,9 +260,9 @@ TEST_CASE("what cannot lie on the device says why, and trains as before") {
   int number = 0;
   for (const auto& [more, why] : std::vector<std::pair<std::string, std::string>>{
            {"optimizer: lamb", "the optimizer lamb has no form for a device; adam, adamw and sgd have"},
-           {"optimizer: adam, reduce: {mode: ordered}", "reduce.mode ordered adds slices there"},
+           {"optimizer: adam, reduce: {mode: ordered}", "reduce.mode ordered adds micro-batches there"},
            {"optimizer: adam, parallel: {levels: [{name: all, size: 1}], optimizer_states: all}",
-            "parallel divides them among ranks"}}) {
+            "parallel shards them over ranks"}}) {
     Keys keys;
     keys.rest = "batch: 8, " + more;
     INFO(more);

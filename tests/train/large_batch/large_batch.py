@@ -51,7 +51,7 @@ stages:
 
 
 def prepare(folder):
-    """The digits with grey values of mean 0 and deviation 1 over all images."""
+    """The digits with grey values of mean 0 and standard deviation 1 over all images."""
     with h5py.File(os.path.join(os.environ["CAMBIUM_DATA"], "images", "mnist10k.h5"), "r") as source:
         images, labels = source["images"][...].astype("f4"), source["labels"][...]
     path = os.path.join(folder, "digits.h5")

@@ -238,8 +238,7 @@ TEST_CASE("calibration of a transformer: means of all coded products are those i
 TEST_CASE("where few bits take longer than full weights, that is said", "[messages]") {
   CHECK(slower_with_few_bits(2.0, 1.0, 8).empty());
   CHECK(slower_with_few_bits(2.0, 2.05, 8).empty());
-  CHECK(
-      slower_with_few_bits(2.0, 2.8, 1000) ==
-      "with weights of few bits a pass takes 1.4 times as long as in full, in batches of 1000: they save memory here, "
-      "not time; take fewer bits or smaller batches, or leave 'quantize' out");
+  CHECK(slower_with_few_bits(2.0, 2.8, 1000) ==
+        "with low-bit weights a pass takes 1.4 times as long as in full, in batches of 1000: they save memory here, "
+        "not time; take fewer bits or smaller batches, or leave 'quantize' out");
 }

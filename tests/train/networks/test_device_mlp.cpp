@@ -208,5 +208,5 @@ TEST_CASE("weights of few bits are multiplied on the host, which is said") {
   CHECK(a == b);
   CHECK(apart<double>(full, b) > 1e-6);
   CHECK(pair.on[1]->report() ==
-        std::vector<std::string>{"mlp: computed on the host, whose tables multiply weights of few bits"});
+        std::vector<std::string>{"mlp: computed on the host, whose tables multiply low-bit weights"});
 }

@@ -149,9 +149,8 @@ TEST_CASE("what a session refuses") {
   std::vector<double> two(8);
   arrays = points.arrays();
   arrays[1].values = io::tensor_of(two.data(), {4, 2});
-  CHECK(
-      message([&] { session.evaluate(arrays); }) ==
-      "sample 0: field 'y' has 2 numbers, but the model was made for 1; give it samples like those it was trained on");
+  CHECK(message([&] { session.evaluate(arrays); }) ==
+        "sample 0: field 'y' has 2 values, but the model was made for 1; give it samples like those it was trained on");
   const SharedScratch scratch{world};
   const auto file = scratch.file("model.h5");
   session.write_model(file);
@@ -191,8 +190,8 @@ std::vector<std::pair<std::string, std::string>> wrong_files(const Comm& world, 
   if (world.root()) std::filesystem::resize_file(file("cut.h5"), 3000);
   world.barrier();
   return {{file("model.h5"), "is no checkpoint of a training: it has no /train"},
-          {file("adam.h5"), "was written with optimizer adam, but the deck says sgd"},
-          {file("wider.h5"), "holds 37 numbers in /weights, but the deck's model has 33 parameters"},
+          {file("adam.h5"), "was written with optimizer adam, but the deck has sgd"},
+          {file("wider.h5"), "holds 37 values in /weights, but the deck's model has 33 parameters"},
           {file("cut.h5"), "cut.h5"},
           {file("none.h5"), "none.h5"}};
 }

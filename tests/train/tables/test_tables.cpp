@@ -348,7 +348,7 @@ TEST_CASE("a step whose rows no message can hold is refused") {
   Bags bags;
   bags.add(std::vector<std::int32_t>(500, 1));
   CHECK_THROWS_WITH(tables->look_up({bags}),
-                    "tables: the rows of one step are more than 2147483647 numbers; lower batch");
+                    "tables: the rows of one step are more than 2147483647 values; lower batch");
 }
 
 TEST_CASE("tables of other sizes are refused") {

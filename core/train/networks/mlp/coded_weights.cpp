@@ -24,7 +24,7 @@ void QuantizeParams::describe(deck::Describe<QuantizeParams>& d) {
 }
 
 void Network::use_coded(const CodedWeights&) {
-  throw InternalError("a network names linear layers, but multiplies by no weights of few bits");
+  throw InternalError("a network names linear layers, but does not multiply by low-bit weights");
 }
 
 std::vector<float> transposed(const TensorRef& w) {

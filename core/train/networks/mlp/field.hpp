@@ -24,8 +24,8 @@ void read_field(const Sample& sample, const std::string& name, std::span<Out> ou
   const TensorRef& field = field_of(sample, name);
   if (field.elements() != std::ssize(out))
     throw InputError(
-        fmt::format("sample {}: field '{}' has {} numbers, but the model was made for {}; give it samples like those "
-                    "it was trained on",
+        fmt::format("sample {}: field '{}' has {} values, but the model was made for {}; give it samples like those it "
+                    "was trained on",
                     sample.id, name, field.elements(), out.size()));
   copy_numbers(field, out);
 }

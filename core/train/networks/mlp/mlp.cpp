@@ -19,16 +19,16 @@ namespace cambium::train {
 
 void Mlp::Params::describe(deck::Describe<Params>& d) {
   d("layers", &Params::layers, "widths of the hidden layers").example("[64, 64]");
-  d("activation", &Params::activation, "after each hidden layer")
+  d("activation", &Params::activation, "activation function after each hidden layer")
       .options({{"tanh", Activation::tanh},
                 {"relu", Activation::relu},
                 {"sigmoid", Activation::sigmoid},
                 {"gelu", Activation::gelu},
                 {"silu", Activation::silu}})
       .def(Activation::tanh);
-  d("input", &Params::input, "field that is read").def("input");
-  d("target", &Params::target, "field that is predicted").def("target");
-  d("objective", &Params::goal, "learning objective: regression (numbers) or classification (class)")
+  d("input", &Params::input, "name of the input field").def("input");
+  d("target", &Params::target, "name of the predicted field").def("target");
+  d("objective", &Params::goal, "learning objective: regression (real values) or classification (class index)")
       .formerly("goal")
       .options({{"regression", Goal::regression}, {"classification", Goal::classification}})
       .def(Goal::regression);
@@ -40,7 +40,7 @@ void Mlp::Params::describe(deck::Describe<Params>& d) {
     "precision of weights and products; bfloat16 rounds the factors of products, accumulation is float32")
       .options({{"float64", Precision::float64}, {"float32", Precision::float32}, {"bfloat16", Precision::bfloat16}})
       .def(Precision::float32);
-  d("normalise", &Params::normalise, "scale inputs and targets to mean 0 and deviation 1").def(true);
+  d("normalise", &Params::normalise, "scale inputs and targets to mean 0 and standard deviation 1").def(true);
   d("compute", &Params::compute,
     "execution: products and loops on the host, or kernels of this build's default back end with all data of a step in "
     "its memory; auto: kernels if that is a device and a training step has enough work")
@@ -84,7 +84,7 @@ static void mean_and_scale(std::span<const SamplePtr> samples, const std::string
     for (const auto& sample : samples) {
       if (field_of(*sample, field).elements() != std::ssize(row))
         throw InputError(
-            fmt::format("field '{}' has {} numbers in sample {}, but {} in sample {}; mlp needs equal sizes", field,
+            fmt::format("field '{}' has {} values in sample {}, but {} in sample {}; mlp needs equal sizes", field,
                         field_of(*sample, field).elements(), sample->id, width, samples.front()->id));
       read_numbers(field_of(*sample, field), row.data());
       for (std::size_t k = 0; k < width; ++k) add(k);
@@ -214,8 +214,7 @@ std::vector<std::string> Mlp::report() const {
   if (by_kernels(params_, *device_, coded_)) return {fmt::format("mlp: computed by kernels of {}", kernels_run_on())};
   if (!kernels_have_own_memory() && params_.compute != Compute::kernels) return {};  // no separate device
   if (device_->kept_off) return {"mlp: computed on the host, as its steps are too small for kernels"};
-  return {coded_ ? "mlp: computed on the host, whose tables multiply weights of few bits"
-                 : "mlp: computed on the host"};
+  return {coded_ ? "mlp: computed on the host, whose tables multiply low-bit weights" : "mlp: computed on the host"};
 }
 
 void Mlp::gradient(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,

@@ -52,9 +52,8 @@ std::int64_t class_of(const Sample& sample, const std::string& field, std::int64
   const auto& tensor = field_of(sample, field);
   if (tensor.elements() != 1)
     throw InputError(
-        fmt::format("sample {}: '{}' has {} numbers, but a class is one number, counted from 0; of shares or of ones "
-                    "and zeros store "
-                    "the place of the largest",
+        fmt::format("sample {}: '{}' has {} values, but a class is one index, counted from 0; of probabilities or "
+                    "one-hot vectors store the index of the largest",
                     sample.id, field, tensor.elements()));
   double value = 0.0;
   read_numbers(tensor, &value);

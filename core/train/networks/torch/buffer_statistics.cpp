@@ -51,7 +51,7 @@ void BufferStatistics::set(const KeptNumbers& numbers) {
   for (std::size_t k = 0, at = 0; k < names_.size(); at = ends_[k++]) {
     const auto found = numbers.find(names_[k]);
     if (found == numbers.end() || found->second.size() != ends_[k] - at)
-      throw InputError(fmt::format("the model has no numbers for the buffer '{}' of {}; take one of the same module",
+      throw InputError(fmt::format("the model has no values for the buffer '{}' of {}; take one of the same module",
                                    names_[k], module_->name()));
     std::copy(found->second.begin(), found->second.end(), current_.begin() + static_cast<std::ptrdiff_t>(at));
   }

@@ -35,13 +35,12 @@ void ConvNet::Params::describe(deck::Describe<Params>& d) {
   d("channels", &Params::channels, "number of output channels of each convolution; each halves the image resolution")
       .at_most(65536)
       .example("[8, 16]");
-  d("residual_blocks", &Params::residual,
-    "blocks of two convolutions that add to what enters them, after each convolution")
+  d("residual_blocks", &Params::residual, "number of residual blocks of two convolutions after each convolution")
       .formerly("residual")
       .at_least(0)
       .def(0);
-  d("kernel_size", &Params::kernel, "width of the convolutions").formerly("kernel").range(1, 31).def(3);
-  d("hidden", &Params::hidden, "width of the layer before the classes").range(1, 1e6).def(64);
+  d("kernel_size", &Params::kernel, "kernel size of the convolutions").formerly("kernel").range(1, 31).def(3);
+  d("hidden", &Params::hidden, "width of the layer before the class scores").range(1, 1e6).def(64);
   d("input", &Params::input, "field with the image").def("image");
   d("target", &Params::target, "field of the class index").def("label");
   d("label_smoothing", &Params::label_smoothing,

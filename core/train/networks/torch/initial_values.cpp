@@ -35,7 +35,7 @@ void fill_constant(const TensorRef& out, double value) {
 
 void fill_numbers(const TensorRef& out, std::span<const double> values) {
   if (static_cast<std::int64_t>(values.size()) != out.elements())
-    throw InternalError("fill_numbers: not as many numbers as weights");
+    throw InternalError("fill_numbers: not as many values as weights");
   with_values(out, [&]<class T>(T* to) {
     std::transform(values.begin(), values.end(), to, [](double v) { return static_cast<T>(v); });
   });

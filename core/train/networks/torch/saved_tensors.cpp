@@ -159,7 +159,7 @@ torch::Tensor SavedTensors::unpack(const Entry& entry) {
     if (std::find(slot.readers.begin(), slot.readers.end(), reader_.name) == slot.readers.end()) {
       if (!slot.values)
         throw InternalError("the backward pass of " + reader_.name +
-                            " reads activations of which signs alone were kept");
+                            " reads activations of which signs alone were stored");
       slot.readers.push_back(reader_.name);
     }
     reader_.slots.push_back(entry.slot);
@@ -256,12 +256,12 @@ std::vector<std::string> SavedTensors::report() const {
   std::vector<std::string> out;
   if (params_.keep != ActivationParams::Keep::compressed) {
     out.push_back(fmt::format(
-        "activations: {:.4g} MB at most kept for the backward pass; {:.4g} MB at most with all that a pass allocates",
+        "activations: {:.4g} MB at most stored for the backward pass; {:.4g} MB at most with all that a pass allocates",
         1e-6 * peak_, 1e-6 * allocated_peak_));
     return out;
   }
   out.push_back(fmt::format(
-      "activations: {:.4g} MB at most kept for the backward pass, {:.4g} MB without compression ({:.3g} times less); "
+      "activations: {:.4g} MB at most stored for the backward pass, {:.4g} MB without compression ({:.3g} times less); "
       "{:.4g} MB with the array that is being read, {:.4g} MB at most with all that a pass allocates",
       1e-6 * peak_, 1e-6 * plain_peak_, plain_peak_ / std::max(peak_, 1.0), 1e-6 * reading_peak_,
       1e-6 * allocated_peak_));

@@ -68,7 +68,7 @@ torch::Tensor ScriptedLoss::of_module(const std::vector<NamedTensor>& outputs,
   for (const auto& target : targets) arguments.push_back(target.second);
   const auto found = module_->forward(arguments);
   if (found[0].second.numel() != 1)
-    throw InputError(fmt::format("{}: gives {} numbers; a loss is one, the mean over the batch", module_->name(),
+    throw InputError(fmt::format("{}: gives {} values; a loss is one, the mean over the batch", module_->name(),
                                  found[0].second.numel()));
   return found[0].second.reshape({}) * static_cast<double>(targets[0].second.size(0));
 }

@@ -131,7 +131,7 @@ TorchNetwork::Bound& TorchNetwork::bound() const {
   });
   for (const auto& buffer : made->module->named_buffers())
     throw InternalError(
-        fmt::format("the module keeps a buffer '{}' that training would change differently on every rank; use group or "
+        fmt::format("the module has a buffer '{}' that training would change differently on every rank; use group or "
                     "layer normalisation",
                     buffer.key()));
   std::vector<torch::Tensor> parameters;
@@ -294,9 +294,8 @@ void TorchNetwork::use_activations(const ActivationParams& params) {
         "train.activations.precision", "activations",
         "activations in bfloat16 are not compressed; take precision float32, or activations: {mode: recomputed}");
   if (params.keep == Keep::recomputed && !can_recompute())
-    throw KeyError(
-        "train.activations.parts", "activations",
-        "this network does not say in which parts it could be computed again; take activations: {mode: compressed}");
+    throw KeyError("train.activations.parts", "activations",
+                   "this network does not define parts that could be recomputed; take activations: {mode: compressed}");
   recompute_ = params.keep == Keep::recomputed;
   saved_ = std::make_unique<SavedTensors>(params);
 }

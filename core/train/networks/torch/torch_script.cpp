@@ -25,7 +25,7 @@ void TorchScript::Params::describe(deck::Describe<Params>& d) {
   d("targets", &Params::targets,
     "fields that the module's outputs are compared with, in their order; by default all fields that are no inputs")
       .def({});
-  d("loss", &Params::loss, "loss function of PyTorch, averaged over samples and their numbers")
+  d("loss", &Params::loss, "loss function of PyTorch, averaged over samples and their values")
       .options({{"mse", Kind::mse},
                 {"l1", Kind::l1},
                 {"huber", Kind::huber},
@@ -67,7 +67,7 @@ bool in_run(const std::string& path, const Context& context) {
 std::string trusted_archive(const char* key, const std::string& path, bool trust, const Context& context) {
   if (!trust && !in_run(path, context))
     throw KeyError("network.torch_script.trust", "trust",
-                   fmt::format("the archive {} is a program, which this network would run; say trust: true if you know "
+                   fmt::format("the archive {} is a program, which this network would run; set trust: true if you know "
                                "where it comes from",
                                path));
   return deck::about_key("network.torch_script.archive", key, [&] { return read_archive(path); });

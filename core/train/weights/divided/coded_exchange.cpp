@@ -45,18 +45,16 @@ void require_codecs(const Codecs& codecs, bool splits, bool direct, bool ordered
   const bool weights = codecs.update != WeightCodec::none || codecs.gather != WeightCodec::none;
   if (weights && splits)
     throw KeyError("train.parallel.update", "parallel.update_codec",
-                   "parallel.update_codec and parallel.weight_codec code whole weights, but this optimizer splits "
-                   "them; use adam, adamw or "
-                   "sgd, or remove both");
+                   "parallel.update_codec and parallel.weight_codec encode unsplit weights, but this optimizer splits "
+                   "them; use adam, adamw or sgd, or remove both");
   if (weights && direct)
     throw KeyError("train.direct.coded", "quantized_training",
-                   "weights of quantized_training travel in the few bits in which they are kept; remove "
+                   "weights of quantized_training are sent in the few bits in which they are stored; remove "
                    "parallel.update_codec and parallel.weight_codec");
   if (codecs.any() && ordered)
-    throw KeyError(
-        "train.parallel.ordered", "parallel",
-        "codecs round the sums of each number of ranks in another way, and reduce.mode 'ordered' promises the same "
-        "bits on all; use mode: fast");
+    throw KeyError("train.parallel.ordered", "parallel",
+                   "codecs round the sums of each number of ranks in another way, and reduce.mode 'ordered' guarantees "
+                   "the same bits on all; use mode: fast");
 }
 
 static std::span<float> wide_floats(Block& block) {

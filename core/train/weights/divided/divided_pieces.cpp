@@ -55,7 +55,7 @@ DividedPieces::Stored DividedPieces::stored(const io::SharedArray& array, const 
   if (array.name == "/best") return {copies_.best_of(g), stepped, parts_.served() == nullptr};
   for (std::size_t k = 0; k < parts_.infos.size(); ++k)
     if (array.name == "/states/" + parts_.infos[k].name) return {parts_.state_of(g, k), stepped, false};
-  throw InternalError("a divided model has no array of that name");
+  throw InternalError("a sharded model has no array of that name");
 }
 
 void DividedPieces::write(const io::SharedArray& array, const Put& put) {

@@ -24,7 +24,7 @@ static const std::initializer_list<std::pair<const char*, lowp::WireCodec>> wire
 
 void ParallelParams::Level::describe(deck::Describe<Level>& d) {
   d("name", &Level::name, "name of the level, used in reports and in the keys below");
-  d("size", &Level::size, "ranks in this level; the last one may leave it away and takes what is left").at_least(1);
+  d("size", &Level::size, "number of ranks in this level; the last level may omit it and takes the rest").at_least(1);
   d("codec", &Level::codec, "codec of gradients between the ranks of this level; default: reduce.codec")
       .options(wire_codecs);
 }
@@ -96,9 +96,8 @@ static std::vector<Mesh::Level> sized(const ParallelParams& params, int ranks) {
     const auto& level = params.levels[k];
     const bool last = k + 1 == params.levels.size();
     if (!level.size && !last)
-      throw KeyError(
-          "train.parallel.levels.size", "parallel.levels",
-          fmt::format("parallel.levels: '{}' has no size; only the last level may leave it away", level.name));
+      throw KeyError("train.parallel.levels.size", "parallel.levels",
+                     fmt::format("parallel.levels: '{}' has no size; only the last level may omit it", level.name));
     if (!level.size && ranks % product != 0)
       throw KeyError(
           "train.parallel.levels.ranks", "parallel.levels",
@@ -181,11 +180,10 @@ Partition partition_of(const ParallelParams& params, int ranks, lowp::WireCodec 
   out.gradients = depth_of("gradients", params.gradients, out.levels);
   out.states = depth_of("optimizer_states", params.states, out.levels);
   if (out.weights > out.gradients || out.gradients > out.states)
-    throw KeyError(
-        "train.parallel.order", "parallel",
-        fmt::format("parallel divides weights over {}, gradients over {} and states over {} levels; each must be "
-                    "divided over no more levels than the next",
-                    out.weights, out.gradients, out.states));
+    throw KeyError("train.parallel.order", "parallel",
+                   fmt::format("parallel shards weights over {}, gradients over {} and states over {} levels; each "
+                               "must be sharded over no more levels than the next",
+                               out.weights, out.gradients, out.states));
   return out;
 }
 

@@ -50,19 +50,17 @@ DividedParts::DividedParts(const Partition& how, const Comm& comm, Network& netw
 
 void DividedParts::refuse(const Network& network, const Optimizer& optimizer) const {
   if (partition.gradients > 0 && network.modules().empty())
-    throw KeyError(
-        "train.parallel.modules", "parallel",
-        "this network does not say which of its weights it is about to use, so that its weights and gradients cannot "
-        "be divided; divide the states alone (parallel: {preset: zero1})");
+    throw KeyError("train.parallel.modules", "parallel",
+                   "this network does not announce which of its weights it uses next, so that its weights and "
+                   "gradients cannot be sharded; shard the states alone (parallel: {preset: zero1})");
   if (!optimizer.by_tensor())
     throw KeyError("train.parallel.optimizer", "parallel",
-                   "this optimizer needs scalar products over all weights, which parallel divides into groups; remove "
-                   "parallel, or take another optimizer");
+                   "this optimizer needs scalar products over all weights, which parallel partitions into groups; "
+                   "remove parallel, or take another optimizer");
   if (partition.states > 0 && !optimizer.elementwise() && partition.codecs.update != WeightCodec::none)
-    throw KeyError(
-        "train.parallel.update_codec", "parallel.update_codec",
-        "parallel.update_codec keeps exact weights in pieces, but this optimizer needs whole tensors; remove "
-        "update_codec, or take adam, adamw or sgd");
+    throw KeyError("train.parallel.update_codec", "parallel.update_codec",
+                   "parallel.update_codec stores exact weights in shards, but this optimizer needs whole tensors; "
+                   "remove update_codec, or take adam, adamw or sgd");
   require_codecs(partition.codecs, splits(infos), settings.direct.has_value(), settings.ordered);
 }
 
@@ -186,7 +184,8 @@ std::vector<std::string> DividedParts::memory_report() const {
       "at most beside these: {:.4f} MB of modules in use, {:.4f} MB received, {:.4f} MB in {}; {:.4f} MB at one time",
       mb(static_cast<double>(memory.peak(Held::windows))), mb(static_cast<double>(memory.peak(Held::messages))),
       mb(static_cast<double>(memory.peak(Held::copies))),
-      by_module ? "copies (best model, checkpoints)" : "whole copies (first weights, validation, checkpoints, export)",
+      by_module ? "copies (best model, checkpoints)"
+                : "whole copies (initial weights, validation, checkpoints, export)",
       mb(mesh.world().max(static_cast<double>(memory.peak())))));
   if (form.packed)
     out.push_back(fmt::format("weights: {} of {} parameters in {:g} bits, the others in 32",

@@ -214,15 +214,15 @@ TEST_CASE("attributes that say nothing, or two things", "[messages]") {
   Sample s;
   s.write(whole(), [](File&, Dataset& q) { q.set_attribute("_FillValue", 1e20F); });
   CHECK(s.says() ==
-        "the _FillValue 1e+20 of 'q' of 'a.h5' lies beyond the 32-bit integers that the array is stored in, as ncpdq "
-        "leaves "
-        "it: which numbers are missing is not said; give them (fill: [0]), or set _FillValue (ncatted) before packing");
+        "the _FillValue 1e+20 of 'q' of 'a.h5' is outside the range of the 32-bit integers that the array is stored "
+        "in, as ncpdq writes it: which values are missing is unknown; give them (fill: [0]), or set _FillValue "
+        "(ncatted) before packing");
   s.write(whole(), [](File&, Dataset& q) { q.set_attribute("missing_value", "none"); });
   CHECK(s.says() == "the attribute missing_value of 'q' of 'a.h5' is 'none', expected numbers; correct it (ncatted)");
   s.write(whole(), [](File&, Dataset& q) { q.set_attribute("scale_factor", std::vector<double>{1, 2}); });
-  CHECK(s.says() == "the attribute scale_factor of 'q' of 'a.h5' has 2 numbers, expected one number");
+  CHECK(s.says() == "the attribute scale_factor of 'q' of 'a.h5' has 2 values, expected one number");
   s.write(whole(), [](File&, Dataset& q) { q.set_attribute("valid_range", 3); });
-  CHECK(s.says() == "the attribute valid_range of 'q' of 'a.h5' has 1 number(s), expected two");
+  CHECK(s.says() == "the attribute valid_range of 'q' of 'a.h5' has 1 value(s), expected two");
   s.write(whole(), [](File&, Dataset& q) {
     q.set_attribute("valid_range", std::vector<float>{0, 4});
     q.set_attribute("scale_factor", 0.5F);
@@ -230,7 +230,7 @@ TEST_CASE("attributes that say nothing, or two things", "[messages]") {
   CHECK(s.says() ==
         "the valid range of 'q' of 'a.h5' is in real numbers but its values are packed in 32-bit integers: programs "
         "differ in "
-        "whether it holds for stored or for unpacked numbers; say which (valid_range: stored, unpacked or ignored)");
+        "whether it holds for stored or for unpacked values; specify which (valid_range: stored, unpacked or ignored)");
   CHECK(missing(s.read({"q", "", {}, {{}, ValidRange::stored}})).size() == 7);
   CHECK(missing(s.read({"q", "", {}, {{}, ValidRange::unpacked}})).size() == 3);
   CHECK(missing(s.read({"q", "", {}, {{}, ValidRange::ignored}})).empty());
@@ -238,17 +238,18 @@ TEST_CASE("attributes that say nothing, or two things", "[messages]") {
   CHECK(s.says() ==
         "the valid range of 'q' of 'a.h5' reaches to 254, which signed bytes do not: set _Unsigned = \"true\" where "
         "its bytes "
-        "are unsigned (ncatted), or say valid_range: ignored");
+        "are unsigned (ncatted), or set valid_range: ignored");
   s.write(real(), [](File& f, Dataset&) { f.write("words", std::vector<std::string>{"a", "b"}); });
-  CHECK(s.says({"words", "", {}, {}}) == "'words' of 'a.h5' holds no numbers: text, or a compound type");
+  CHECK(s.says({"words", "", {}, {}}) == "'words' of 'a.h5' is not numeric: text, or a compound type");
 }
 
 TEST_CASE("times and coordinates that a field refuses", "[messages]") {
   Sample s;
   s.write(real(), [](File& f, Dataset&) { f.remove("time"); });
-  CHECK(s.says() ==
-        "'a.h5' has no array 'time' beside 'q', nor another coordinate of it that measures time: name the times of its "
-        "snapshots (time: NAME)");
+  CHECK(
+      s.says() ==
+      "'a.h5' has no array 'time' next to 'q', nor another coordinate of it that measures time: name the times of its "
+      "snapshots (time: NAME)");
   s.write(real(), [](File& f, Dataset&) { f.write("Times", std::vector<std::string>{"2000-01-01", "2000-01-31"}); });
   CHECK(s.says({"q", "Times", {}, {}}) ==
         "the times 'Times' of 'a.h5' are text, expected numbers since a date; convert them (cdo copy)");
@@ -260,9 +261,9 @@ TEST_CASE("times and coordinates that a field refuses", "[messages]") {
         "them in "
         "64 bits");
   s.write(real(), [](File& f, Dataset&) { f.dataset("time").set_attribute("_FillValue", 30.0); });
-  CHECK(s.says() == "the times 'time' of 'a.h5' are missing or no numbers at place 1");
+  CHECK(s.says() == "the times 'time' of 'a.h5' are missing or not finite at index 1");
   s.write(real(), [](File& f, Dataset&) { f.dataset("lat").set_attribute("_FillValue", 30.0); });
-  CHECK(s.says() == "the coordinate 'lat' of 'a.h5' is missing or no number at place 1; mend the file");
+  CHECK(s.says() == "the coordinate 'lat' of 'a.h5' is missing or not finite at index 1; fix the file");
   s.write(real(), [](File&, Dataset&) {});
   const std::string other = s.scratch.file("b.h5");
   auto differ = [&](const std::vector<double>& lat, const std::vector<double>& lon, const char* first,
@@ -281,14 +282,14 @@ TEST_CASE("times and coordinates that a field refuses", "[messages]") {
   };
   CHECK(differ({-30, 30}, {0, 120, 240}, "degrees_north", "degrees_east") == "no error");
   CHECK(differ({30, -30}, {0, 120, 240}, "degrees_north", "degrees_east") ==
-        "the mask has y 30 at place 0, where 'a.h5' has -30: they lie on other grids, or in another direction; bring "
-        "one to the "
-        "grid of the other (cdo remapbil, cdo invertlat)");
+        "the mask has y 30 at index 0, where 'a.h5' has -30: they are on other grids, or in another direction; "
+        "interpolate "
+        "one to the grid of the other (cdo remapbil, cdo invertlat)");
   CHECK(differ({-30.0001, 30}, {0, 120, 240}, "degrees_north", "degrees_east") == "no error");
-  CHECK(differ({-29, 31}, {0, 120, 240}, "degrees_north", "degrees_east").find("they lie on other grids") !=
+  CHECK(differ({-29, 31}, {0, 120, 240}, "degrees_north", "degrees_east").find("they are on other grids") !=
         std::string::npos);
   CHECK(differ({0, 120}, {-30, 0, 30}, "degrees_east", "degrees_north") ==
-        "the mask has 'y' where 'a.h5' has 'lat': their axes stand in another order; turn one of them (ncpdq -a)");
+        "the mask has 'y' where 'a.h5' has 'lat': their axes are in another order; transpose one of them (ncpdq -a)");
   CHECK(message([&] { open_container(s.scratch.folder.string()); }).find("it is a folder; name the files in it") !=
         std::string::npos);
 }

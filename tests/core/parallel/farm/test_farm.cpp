@@ -136,7 +136,7 @@ TEST_CASE("a rank that does not come back is named once all is done") {
   const Comm comm;
   if (comm.size() == 1) return;
   Log log;
-  Farm farm(comm, log, {.hang_limit = 0.2, .go_on = "go on with: cambium restart runs/a"},
+  Farm farm(comm, log, {.hang_limit = 0.2, .go_on = "continue with: cambium restart runs/a"},
             [&](const Piece&, const Breathe& breathe) {
               if (comm.rank() == 1)
                 wait(1.5);
@@ -149,14 +149,13 @@ TEST_CASE("a rank that does not come back is named once all is done") {
   if (comm.root()) {
     CHECK_THROWS_WITH(
         farm.run(&source),
-        "rank 1 hung and did not come back; each piece handed out is finished and recorded. Look at its machine, "
-        "then go on with: cambium restart runs/a");
+        "rank 1 hung and did not come back; each piece assigned is finished and recorded. Check its machine, "
+        "then continue with: cambium restart runs/a");
     CHECK(source.results.size() == 40);
   } else {
-    CHECK_THROWS_WITH(
-        farm.run(nullptr),
-        "rank 0 gives no sign of life for 0.2 s: taken for hung. Everything finished is recorded; look at "
-        "its machine, then go on with: cambium restart runs/a");
+    CHECK_THROWS_WITH(farm.run(nullptr),
+                      "rank 0 gives no sign of life for 0.2 s: taken for hung. Everything finished is recorded; check "
+                      "its machine, then continue with: cambium restart runs/a");
   }
   comm.barrier();
 }
@@ -174,7 +173,7 @@ TEST_CASE("a piece whose ranks hang has failed once there are no retries left") 
   if (comm.root()) {
     CHECK_THROWS_WITH(
         farm.run(&source),
-        "rank 1 hung and did not come back; each piece handed out is finished and recorded. Look at its machine, "
+        "rank 1 hung and did not come back; each piece assigned is finished and recorded. Check its machine, "
         "then run this again");
     CHECK(source.results.at(0).problem == "the ranks that had it hung");
   } else {

@@ -75,7 +75,7 @@ struct Combination {
     sparse::LayoutKeys keys;
     keys.scheme = scheme;
     keys.copies = scheme == sparse::Scheme::rows_1_5d ? 2 : 1;
-    if (sums_in_order && codec != "none") return "leave one away";
+    if (sums_in_order && codec != "none") return "remove one of them";
     if (!sparse::fits(keys, ranks)) return "ranks";
     if (ranks == 1) return {};
     if (divided && !whole) return "divided: true stores a part of the graph on each rank";

@@ -99,7 +99,7 @@ Passed pass(const std::string& activations) {
   }
   const std::string report = network->report()[0];
   INFO(report);
-  out.kept = figure(report, "activations: ", " at most kept");
+  out.kept = figure(report, "activations: ", " at most stored");
   out.reading = figure(report, "", " with the array that is being read");
   out.all = figure(report, "", " at most with all that a pass allocates");
   return out;

@@ -220,7 +220,7 @@ TEST_CASE("what a Torch network refuses") {
   std::vector<TermSum> terms(2);
   TinyNet buffered(Precision::float32, false, true);
   CHECK_THROWS_WITH(buffered.parameters(),
-                    "the module keeps a buffer 'norm.running_mean' that training would change differently on every "
+                    "the module has a buffer 'norm.running_mean' that training would change differently on every "
                     "rank; use group or layer normalisation");
   TinyNet net(Precision::float64);
   Buffers<double> weights(net), gradients(net);

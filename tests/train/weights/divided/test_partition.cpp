@@ -46,14 +46,14 @@ TEST_CASE("a partition that cannot be is refused with the way out") {
   refused("levels: [{name: pair, size: 2}, {name: world, size: 2}]\npreset: zero1", 8,
           "the levels pair 2 x world 2 make 4 ranks, but 8 run; change the levels or start 4 ranks");
   refused("levels: [{name: pair}, {name: world}]\npreset: zero1", 4,
-          "parallel.levels: 'pair' has no size; only the last level may leave it away");
+          "parallel.levels: 'pair' has no size; only the last level may omit it");
   refused("preset: hpz", 4,
           "preset hpz needs 2 levels, but parallel.levels has 1; for example levels: [{name: node, size: 4}, {name: "
           "world}]");
   refused("states: rack", 4, "parallel.optimizer_states names a level 'rack'; there are: world");
   refused("weights: world", 4,
-          "parallel divides weights over 1, gradients over 0 and states over 0 levels; each must be divided over no "
-          "more levels than the next");
+          "parallel shards weights over 1, gradients over 0 and states over 0 levels; each must be sharded over "
+          "no more levels than the next");
   CHECK_THROWS_WITH(read("preset: zero4"), Catch::Contains("zero4") && Catch::Contains("zero3"));
   CHECK_THROWS_WITH(read("preset: zero1\nstates: world"),
                     Catch::Contains("give one of: preset, or the levels of weights, gradients and optimizer_states"));

@@ -212,7 +212,7 @@ TEST_CASE("shares that are missing, damaged, or of another checkpoint are named"
   }
   const auto manifest = folder + "/restart.2.h5";
   const auto named =
-      "share " + std::to_string(comm.size()) + " of " + std::to_string(comm.size()) + " ('" + last[1].string() + "')";
+      "shard " + std::to_string(comm.size()) + " of " + std::to_string(comm.size()) + " ('" + last[1].string() + "')";
   const auto change = [&](auto&& action) {
     comm.barrier();
     if (comm.root()) action();
@@ -240,10 +240,10 @@ TEST_CASE("shares that are missing, damaged, or of another checkpoint are named"
                           "another checkpoint");
     CHECK_THROWS_WITH(shares.read("/weights", {0, 1}, DType::f64, to),
                       "'" + manifest +
-                          "' has no array /weights of this type in its shares; resume with the model and optimizer "
+                          "' has no array /weights of this type in its shards; resume with the model and optimizer "
                           "that wrote it");
     CHECK_THROWS_WITH(shares.read("/weights", {shares.elements(), 1}, DType::f32, to),
-                      "'" + manifest + "' has no share with number " + std::to_string(shares.elements()) +
+                      "'" + manifest + "' has no shard with element " + std::to_string(shares.elements()) +
                           " of /weights; the file is damaged or was changed, resume from another one");
   }
   change([&] { fs::remove(last[1]); });
@@ -260,7 +260,7 @@ TEST_CASE("shares that are missing, damaged, or of another checkpoint are named"
   });
   CHECK_THROWS_WITH(io::share_damage(manifest, comm),
                     "'" + manifest +
-                        "' keeps its arrays in shares of format 2, this Cambium reads format 1; resume with the "
+                        "' stores its arrays in shards of format 2, this Cambium reads format 1; resume with the "
                         "version that wrote it");
   change([&] {
     auto file = io::File::append(manifest);
@@ -270,7 +270,7 @@ TEST_CASE("shares that are missing, damaged, or of another checkpoint are named"
   });
   CHECK_THROWS_WITH(io::share_damage(manifest, comm),
                     "'" + manifest +
-                        "' lists its shares in a way that does not fit together; the file is damaged or was changed, "
+                        "' lists inconsistent shards; the file is damaged or was changed, "
                         "resume from another one");
 }
 

@@ -288,24 +288,25 @@ TEST_CASE("what cannot be divided is refused") {
     DividedWeights model(p, comm, n, o, {});
   };
   CHECK_THROWS_WITH(make(0, 1, 1, whole, adam),
-                    "this network does not say which of its weights it is about to use, so that its weights and "
-                    "gradients cannot be divided; divide the states alone (parallel: {preset: zero1})");
+                    "this network does not announce which of its weights it uses next, so that its weights and "
+                    "gradients cannot be sharded; shard the states alone (parallel: {preset: zero1})");
   Lbfgs lbfgs({}, context);
-  CHECK_THROWS_WITH(make(0, 0, 0, network, lbfgs),
-                    "this optimizer needs scalar products over all weights, which parallel divides into groups; remove "
-                    "parallel, or take another optimizer");
+  CHECK_THROWS_WITH(
+      make(0, 0, 0, network, lbfgs),
+      "this optimizer needs scalar products over all weights, which parallel partitions into groups; remove "
+      "parallel, or take another optimizer");
   CHECK_NOTHROW(make(0, 0, 1, network, lamb));
   SplitAdamW split({}, context);
   auto coded = partition(world, 0, 0, 1);
   coded.codecs.update = WeightCodec::difference;
   CHECK_THROWS_WITH(
       DividedWeights(coded, comm, network, lamb, {}),
-      "parallel.update_codec keeps exact weights in pieces, but this optimizer needs whole tensors; remove "
+      "parallel.update_codec stores exact weights in shards, but this optimizer needs whole tensors; remove "
       "update_codec, or take adam, adamw or sgd");
-  CHECK_THROWS_WITH(
-      DividedWeights(coded, comm, network, split, {}),
-      "parallel.update_codec and parallel.weight_codec code whole weights, but this optimizer splits them; use adam, "
-      "adamw or sgd, or remove both");
+  CHECK_THROWS_WITH(DividedWeights(coded, comm, network, split, {}),
+                    "parallel.update_codec and parallel.weight_codec encode unsplit weights, but this optimizer splits "
+                    "them; use adam, "
+                    "adamw or sgd, or remove both");
   // Two layers of 1312 and 1344 weights, each padded to 1344: 16 bytes each are 43 kB on one rank.
   CHECK_THROWS_WITH(
       make(0, 0, 0, network, adam, 40000),
