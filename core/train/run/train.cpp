@@ -65,6 +65,28 @@ static std::string conflict_of(const Train::Params& p) {
   return {};
 }
 
+/// Keys of the log, and of what stops a training that diverges.
+static void describe_log(deck::Describe<Train::Params>& d) {
+  d("log_every", &Train::Params::log, "steps between two lines of the training loss")
+      .formerly("log")
+      .at_least(1)
+      .def(100);
+  d("tensorboard", &Train::Params::tensorboard,
+    "write the losses, metrics and learning rate as a TensorBoard event file, too (events.out.tfevents.cambium)")
+      .def(false);
+  d("gradient_norms", &Train::Params::gradient_norms,
+    "write the norm of the gradient of each module of the network, before it is bounded, whenever the loss is logged "
+    "(gradient_norms.csv)")
+      .def(false);
+  d("loss_spikes", &Train::Params::loss_spikes,
+    "write the batch and the state of steps with a spike of the loss (spike.<step>.h5); default: none");
+  d("divergence_factor", &Train::Params::explode,
+    "training has diverged when the loss exceeds its first values this many times")
+      .formerly("explode")
+      .greater_than(1.0)
+      .def(1e4);
+}
+
 void Train::Params::describe(deck::Describe<Params>& d) {
   d("network", &Params::network, "network to train").formerly("model");
   d("dataset", &Params::dataset, "samples to train on");
@@ -99,21 +121,7 @@ void Train::Params::describe(deck::Describe<Params>& d) {
     "kept in full");
   d("validate", &Params::validate, "validation, best model, early stopping");
   d("checkpoint", &Params::checkpoint, "files from which training can be resumed");
-  d("log_every", &Params::log, "steps between two lines of the training loss").formerly("log").at_least(1).def(100);
-  d("tensorboard", &Params::tensorboard,
-    "write the losses, metrics and learning rate as a TensorBoard event file, too (events.out.tfevents.cambium)")
-      .def(false);
-  d("gradient_norms", &Params::gradient_norms,
-    "write the norm of the gradient of each module of the network, before it is bounded, whenever the loss is logged "
-    "(gradient_norms.csv)")
-      .def(false);
-  d("loss_spikes", &Params::loss_spikes,
-    "write the batch and the state of steps with a spike of the loss (spike.<step>.h5); default: none");
-  d("divergence_factor", &Params::explode,
-    "training has diverged when the loss exceeds its first values this many times")
-      .formerly("explode")
-      .greater_than(1.0)
-      .def(1e4);
+  describe_log(d);
   d("start_from", &Params::start_from, "model file (model.h5), or weights as .safetensors, that training begins with")
       .def("");
   d("seed", &Params::seed, "seed of initial weights and sample order; default: that of the run").at_least(0);
