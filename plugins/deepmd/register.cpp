@@ -12,7 +12,7 @@
 
 namespace cambium::deepmd {
 void register_types(Registry& registry) {
-  registry.add<DeepPotential>("deep_potential", "Deep Potential models of DeePMD-kit (.dp, .yaml)")
+  registry.add<DeepPotential>("deep_potential", "Deep Potential models of DeePMD-kit (.dp, .yaml, .pb)")
       .synonyms({"dp", "deepmd", "deepmd_kit", "deeppot", "deep_pot", "nnp", "mlp", "mlip", "neural_network",
                  "machine_learning"});
   registry.add<Label>("label", "sample configurations, evaluate a potential on them, write training data")

@@ -92,9 +92,9 @@ class Messages(unittest.TestCase):
             f"found, {size} expected); copy it again from its source or name another file\n"))
 
     def test_tensorflow_model(self):
-        self.assertEqual(self.fails(STAGE + "potential={type: deep_potential, model: graph.pb}"), (
-            "cambium: command line: stages[0].simulate.potential.model: graph.pb is a TensorFlow graph, which needs the library "
-            "that wrote it; DeePMD-kit makes a readable model of it with\n  dp convert-backend graph.pb graph.dp\n"))
+        self.assertEqual(self.fails(STAGE + "potential={type: deep_potential, model: graph.pbtxt}"), (
+            "cambium: command line: stages[0].simulate.potential.model: graph.pbtxt is a TensorFlow graph as text, which needs the library "
+            "that wrote it; DeePMD-kit makes a readable model of it with\n  dp convert-backend graph.pbtxt graph.dp\n"))
 
     def test_a_model_without_checksum_is_said(self):
         copper = os.path.join(program.SOURCE, "inputs", "deepmd", "models", "copper.dp")

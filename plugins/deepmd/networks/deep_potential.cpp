@@ -46,7 +46,7 @@ void DeepPotentialNetwork::Params::describe(deck::Describe<Params>& d) {
     "and interpolated at pairs; 0: evaluated at every pair (se_e3: 1e-12); default: 1e-12 in float64, 1e-8 in float32")
       .example("1e-10");
   d("loss", &Params::loss, "weights of the errors of energy, force and virial");
-  d("init", &Params::init, "model file (.dp, .yaml) to start from, whose shape and statistics replace those above")
+  d("init", &Params::init, "model file (.dp, .yaml, .pb) to start from, whose shape and statistics replace those above")
       .def("");
   d("change_bias", &Params::change_bias,
     "fine-tuning with init: shift of the energy bias by the mean error of the model's energies on the new data, by "

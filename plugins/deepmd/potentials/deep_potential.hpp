@@ -20,7 +20,7 @@ namespace cambium::deepmd {
 class DeepPotential : public Potential, public Checked, private Committee {
  public:
   struct Params {
-    std::string model;                   ///< .dp or .yaml file
+    std::string model;                   ///< .dp, .yaml or .pb file
     std::vector<std::string> committee;  ///< additional models with the same species
     std::string calibration;             ///< file of the stage calibrate; empty: none
     EnginePrecision precision = EnginePrecision::float64;
@@ -30,7 +30,8 @@ class DeepPotential : public Potential, public Checked, private Committee {
     std::optional<FewBits> quantize;     ///< absent: weights as stored
     std::optional<double> min_distance;  ///< Å; absent: the model's own
     static void describe(deck::Describe<Params>& d) {
-      d("model", &Params::model, "model file, .dp or .yaml (DeePMD-kit's `dp convert-backend` makes one of any other)")
+      d("model", &Params::model,
+        "model file, .dp, .yaml or .pb (DeePMD-kit's `dp convert-backend` makes one of any other)")
           .example("water.dp");
       d("committee", &Params::committee,
         "further models of the same species; the model deviations of forces and virials are columns of thermo.csv, "

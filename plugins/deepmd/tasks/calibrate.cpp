@@ -14,7 +14,7 @@
 namespace cambium::deepmd {
 
 void Calibrate::Params::describe(deck::Describe<Params>& d) {
-  d("model", &Params::model, "model file whose forces are in use, .dp or .yaml").example("model_1/model.dp");
+  d("model", &Params::model, "model file whose forces are in use, .dp, .yaml or .pb").example("model_1/model.dp");
   d("committee", &Params::committee, "further models of the same species, in the order of the potential's committee")
       .example("[model_2/model.dp, model_3/model.dp]");
   d("systems", &Params::systems,

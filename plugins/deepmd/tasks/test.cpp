@@ -12,7 +12,7 @@
 namespace cambium::deepmd {
 
 void TestStage::Params::describe(deck::Describe<Params>& d) {
-  d("model", &Params::model, "model file, .dp or .yaml").example("water.dp");
+  d("model", &Params::model, "model file, .dp, .yaml or .pb").example("water.dp");
   d("systems", &Params::systems, "folders of deepmd/npy data, extended XYZ files with labels")
       .example("[water/data_3]");
   d("labels", &Params::labels, "names and units of the labels in extended XYZ files");

@@ -24,7 +24,7 @@ void print(const std::string& text, Context& context) {
 
 /// Options common to all tools that evaluate a model.
 void add_common(CLI::App& app, ToolOptions& options) {
-  app.add_option("model", options.model, "model file (.dp or .yaml)")->required();
+  app.add_option("model", options.model, "model file (.dp, .yaml or .pb)")->required();
   const std::map<std::string, EnginePrecision> names = {{"float64", EnginePrecision::float64},
                                                         {"mixed", EnginePrecision::mixed}};
   app.add_option("--precision", options.precision, "float64 or mixed")->transform(CLI::CheckedTransformer(names));
@@ -36,7 +36,7 @@ void add_common(CLI::App& app, ToolOptions& options) {
 int show(std::vector<std::string> arguments, Context& context) {
   CLI::App app("What a model file holds", "cambium deepmd show");
   std::string model;
-  app.add_option("model", model, "model file (.dp or .yaml)")->required();
+  app.add_option("model", model, "model file (.dp, .yaml or .pb)")->required();
   return run_tool(app, std::move(arguments), context, [&] { print(show_model(model), context); });
 }
 
@@ -53,7 +53,7 @@ int eval(std::vector<std::string> arguments, Context& context) {
 int compress(std::vector<std::string> arguments, Context& context) {
   CLI::App app("Tabulates a model's embedding networks", "cambium deepmd compress");
   CompressOptions options;
-  app.add_option("model", options.model, "model file (.dp or .yaml)")->required();
+  app.add_option("model", options.model, "model file (.dp, .yaml or .pb)")->required();
   app.add_option("output", options.output, "file to write (.dp or .yaml)")->required();
   app.add_option("--tolerance", options.tolerance, "largest error of a channel or its slope")
       ->capture_default_str()
@@ -103,7 +103,7 @@ int neighbours(std::vector<std::string> arguments, Context& context) {
 int deviation(std::vector<std::string> arguments, Context& context) {
   CLI::App app("Model deviation of several models on the frames of a system", "cambium deepmd model-devi");
   DeviationOptions options;
-  app.add_option("-m,--models", options.models, "model files (.dp or .yaml), two or more")->required();
+  app.add_option("-m,--models", options.models, "model files (.dp, .yaml or .pb), two or more")->required();
   app.add_option("-s,--system", options.system, "folder of deepmd/npy data, or extended XYZ file")->required();
   app.add_option("-o,--output", options.output, "table to write")->capture_default_str();
   return run_tool(app, std::move(arguments), context, [&] {

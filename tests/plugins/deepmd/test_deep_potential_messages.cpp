@@ -44,13 +44,13 @@ TEST_CASE("a model file that is not there") {
         "model file 'no/such/m.dp' does not exist; the folder 'no/such' does not exist either");
   write_text(scratch.file("m.onnx"), "");
   CHECK(load_message(scratch.file("m.onnx")) ==
-        scratch.file("m.onnx") + ": suffix '.onnx' is not one of a model file; expected .dp or .yaml");
+        scratch.file("m.onnx") + ": suffix '.onnx' is not one of a model file; expected .dp, .yaml or .pb");
 }
 
 TEST_CASE("a model of another back end is refused with the command that converts it") {
-  CHECK(load_message("models/water.pb") ==
-        "models/water.pb is a TensorFlow graph, which needs the library that wrote it; DeePMD-kit makes a readable "
-        "model of it with\n  dp convert-backend models/water.pb models/water.dp");
+  CHECK(load_message("models/water.pbtxt") ==
+        "models/water.pbtxt is a TensorFlow graph as text, which needs the library that wrote it; DeePMD-kit makes a "
+        "readable model of it with\n  dp convert-backend models/water.pbtxt models/water.dp");
   CHECK(load_message("water.pth") ==
         "water.pth is a TorchScript program, which needs the library that wrote it; DeePMD-kit makes a readable model "
         "of it with\n  dp convert-backend water.pth water.dp");
