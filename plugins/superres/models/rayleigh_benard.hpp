@@ -11,7 +11,10 @@ struct PlatesForecast {
     Wall plates = Wall::no_slip;
     static void describe(deck::Describe<Params>& d) {
       describe_forecast(d);
-      d("width", &Params::width, "period along x over the height of the layer").positive().def(2.0);
+      d("aspect_ratio", &Params::width, "period along x over the height of the layer")
+          .formerly("width")
+          .positive()
+          .def(2.0);
       d("plates", &Params::plates, "velocity on the plates")
           .options({{"no_slip", Wall::no_slip}, {"free_slip", Wall::free_slip}})
           .def(Wall::no_slip);

@@ -19,7 +19,7 @@ run: {name: flow, directory: flow}
 plugins: [assimilate, superres]
 stages:
   - assimilate:
-      model: {type: rayleigh_benard, rayleigh: 1e4, width: 2, cells: [16, 8]}
+      model: {type: rayleigh_benard, rayleigh: 1e4, aspect_ratio: 2, cells: [16, 8]}
       data: fields.h5
       spin_up: 1
       observations: {fields: [b], every: 0.5, stride: [4, 2], error: 0.1}

@@ -17,7 +17,7 @@ struct Flows : Stage {
 };
 
 const std::string layer =
-    "model: {type: rayleigh_benard, rayleigh: 1e6, width: 2, cells: [48, 24]}, spin_up: 25, "
+    "model: {type: rayleigh_benard, rayleigh: 1e6, aspect_ratio: 2, cells: [48, 24]}, spin_up: 25, "
     "climatology: {samples: 24, runs: 8, interval: 4}, ";
 
 }  // namespace
