@@ -67,7 +67,7 @@ def wide(program, folder):
     run = os.path.join(folder, "wide")
     filters = "{letkf: {type: letkf, members: 16, localisation: 0.25, inflation: 1.06}}"
     stage = "stages[0].assimilate."
-    subprocess.run([program, "run", deck, f"run.directory={run}", stage + "model.width=4", stage + "model.cells=[256, 96]", stage + f"filters={filters}"],
+    subprocess.run([program, "run", deck, f"run.directory={run}", stage + "model.aspect_ratio=4", stage + "model.cells=[256, 96]", stage + f"filters={filters}"],
                    check=True)
     found = measured.results(run, "assimilate")
     return {"assimilate": {key: found[key].value for key in found}}

@@ -74,7 +74,7 @@ says("lorenz63 reads no fields from 'fields.h5': leave 'data' out to generate th
 # Fields of an earlier run
 says("'fields.h5' has 4 frames from t = 0 to 1.5 and none at t = 2: let 'every' be a multiple of their interval, and 'cycles' times 'every' at "
      "most their time", A + "cycles=4", deck="flow.yaml", command="run")
-says("'fields.h5' is 2 wide and the model 4: give fields of the same domain", A + "model.width=4", deck="flow.yaml", command="run")
+says("'fields.h5' is 2 wide and the model 4: give fields of the same domain", A + "model.aspect_ratio=4", deck="flow.yaml", command="run")
 table.file("body.h5", fields() | {"tasks/mask": [[1 if 4 < b < 8 and c < 3 else 0 for c in range(8)] for b in range(16)]})
 says("'body.h5' hides points under a mask, and the model has no bodies: give fields without a mask", A + "data=body.h5", deck="flow.yaml",
      command="run")
