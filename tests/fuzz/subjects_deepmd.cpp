@@ -8,7 +8,9 @@
 #include "plugins/deepmd/data/extxyz_frames.hpp"
 #include "plugins/deepmd/model/model.hpp"
 #include "plugins/deepmd/model/model_tree.hpp"
+#include "plugins/deepmd/model/random_model.hpp"
 #include "tests/fuzz/subjects.hpp"
+#include "tests/plugins/deepmd/frozen_graphs.hpp"
 
 namespace fuzz {
 
@@ -140,6 +142,16 @@ static void models(const Places& places, std::vector<Subject>& out) {
   };
   const fs::path folder = folder_with(places, "copper_dp", places.source / "inputs/deepmd/models/copper.dp");
   out.push_back({"dp", Form::h5, folder, "copper.dp", load("copper.dp"), 40});
+  const fs::path frozen = folder_of_text(places, "frozen_graph", "m.pb", "");
+  cambium::deepmd::RandomModel small;
+  small.sel = {3, 5};
+  small.neuron = small.fitting = {4};
+  small.axis_neuron = 2;
+  small.mean = 0.0;  // where pairs are excluded
+  const std::string script = R"({"model": {"type_map": ["O", "H"], "descriptor": {"exclude_types": [[0, 1]]}}})";
+  cambium::deepmd::test::write_graph(cambium::deepmd::random_model(small), {.script = script},
+                                     (frozen / "m.pb").string());
+  out.push_back({"frozen_graph", Form::bytes, frozen, "m.pb", load("m.pb"), 60});
   if (const char* data = std::getenv("CAMBIUM_DATA")) {
     const fs::path models = fs::path(data) / "deepmd/models";
     for (const char* name : {"deeppot-r.dp", "deeppot_sea.dp"})

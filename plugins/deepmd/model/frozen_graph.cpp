@@ -24,6 +24,12 @@ namespace {
   throw InputError(fmt::format("{}: {}", graph.file(), what));
 }
 
+double scalar(const GraphDef& graph, const std::string& name) {
+  const auto& values = graph.numbers(name).values;
+  if (values.size() != 1) refuse(graph, fmt::format("'{}' has {} values instead of one", name, values.size()));
+  return values[0];
+}
+
 /// Settings that the graph holds as operations rather than data, from the training input that newer versions store.
 Json training_input(const GraphDef& graph) {
   const std::string text = graph.text("train_attr/training_script");
@@ -217,6 +223,8 @@ Json descriptor_of(const GraphDef& graph, const Json& input, FrozenNetworks& net
     return found->second;
   };
   const auto sel = attribute(radial ? "sel" : "sel_a").integers;
+  constexpr std::size_t most_types = 4096;
+  if (sel.empty() || sel.size() > most_types) refuse(graph, fmt::format("sel has {} values", sel.size()));
   const auto slots = std::accumulate(sel.begin(), sel.end(), std::int64_t{0});
   if (graph.find("descrpt_attr/original_sel")) {
     const auto original = graph.numbers("descrpt_attr/original_sel").values;
@@ -254,7 +262,8 @@ Json descriptor_of(const GraphDef& graph, const Json& input, FrozenNetworks& net
 /// Columns of the first matrix of a fitting network: its inputs.
 std::int64_t fitting_inputs(const GraphDef& graph) {
   const char* const first = graph.find("layer_0_type_0/matrix") ? "layer_0_type_0/matrix" : "final_layer_type_0/matrix";
-  return graph.numbers(first).shape.at(0);
+  const auto& shape = graph.numbers(first).shape;
+  return shape.empty() ? 0 : shape[0];
 }
 
 /// True if the graph adds the energies of the types to the networks' values. Older versions have added them to the bias
@@ -276,7 +285,7 @@ Json fitting_of(const GraphDef& graph, const Json& input, FrozenNetworks& networ
   Json variables = Json::object(), out{{"@class", "Fitting"}, {"type", "ener"}, {"mixed_types", false}};
   const auto parameters = [&](const std::string& name) {
     const std::string count = "fitting_attr/d" + name;
-    const auto size = graph.find(count) ? static_cast<int>(graph.numbers(count).values.at(0)) : 0;
+    const auto size = graph.find(count) ? static_cast<int>(scalar(graph, count)) : 0;
     out["numb_" + name] = size;
     if (size == 0) return;
     variables[name + "_avg"] = tree.add(graph.numbers("fitting_attr/t_" + name + "_avg"));
@@ -294,11 +303,7 @@ Json fitting_of(const GraphDef& graph, const Json& input, FrozenNetworks& networ
 
 }  // namespace
 
-ModelTree detail::read_frozen_graph(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
-  if (bytes.empty()) throw InputError(fmt::format("{}: is empty, or cannot be read", path));
-  const GraphDef graph(bytes, path);
+static ModelTree tree_of(const GraphDef& graph) {
   if (graph.find("DS_layer_type_0/matrix_1_0"))
     refuse(graph, "a graph of DeePMD-kit 0.x; `dp convert-from 0.12` makes a newer one of it");
   require_plain(graph);
@@ -327,9 +332,20 @@ ModelTree detail::read_frozen_graph(const std::string& path) {
                                   {"atom_exclude_types", input.value("atom_exclude_types", Json::array())},
                                   {"descriptor", std::move(descriptor)},
                                   {"fitting", std::move(fitting)}}}};
-  if (graph.find("train_attr/min_nbor_dist"))
-    tree.root["min_nbor_dist"] = graph.numbers("train_attr/min_nbor_dist").values.at(0);
+  if (graph.find("train_attr/min_nbor_dist")) tree.root["min_nbor_dist"] = scalar(graph, "train_attr/min_nbor_dist");
   return tree;
+}
+
+ModelTree detail::read_frozen_graph(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  if (bytes.empty()) throw InputError(fmt::format("{}: is empty, or cannot be read", path));
+  const GraphDef graph(bytes, path);
+  try {
+    return tree_of(graph);
+  } catch (const Json::exception&) {
+    refuse(graph, "the training input in the graph is damaged");
+  }
 }
 
 }  // namespace cambium::deepmd

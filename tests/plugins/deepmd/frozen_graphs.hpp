@@ -1,0 +1,160 @@
+#pragma once
+// Graphs frozen by DeePMD-kit's TensorFlow back end, written with its names and in its layout, in the wire format of
+// protocol buffers (https://protobuf.dev/programming-guides/encoding).
+#include <fmt/format.h>
+
+#include <fstream>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "plugins/deepmd/model/model.hpp"
+
+namespace cambium::deepmd::test {
+
+/// Fields of messages, as bytes.
+namespace wire {
+
+inline std::string varint(std::uint64_t value) {
+  std::string out;
+  for (; value >= 0x80; value >>= 7) out += static_cast<char>(0x80 | (value & 0x7f));
+  return out + static_cast<char>(value);
+}
+inline std::string integer(int field, std::uint64_t value) { return varint(8 * field) + varint(value); }
+inline std::string bytes(int field, const std::string& value) {
+  return varint(8 * field + 2) + varint(value.size()) + value;
+}
+template <class T>
+std::string raw(const T& value) {
+  return {reinterpret_cast<const char*>(&value), sizeof value};
+}
+
+}  // namespace wire
+
+/// Writes a GraphDef.
+class Graph {
+ public:
+  void node(const std::string& name, const std::string& op, const std::vector<std::string>& inputs = {},
+            const std::map<std::string, std::string>& attributes = {}) {
+    std::string text = wire::bytes(1, name) + wire::bytes(2, op);
+    for (const auto& input : inputs) text += wire::bytes(3, input);
+    for (const auto& [key, value] : attributes) text += wire::bytes(5, wire::bytes(1, key) + wire::bytes(2, value));
+    bytes_ += wire::bytes(1, text);
+  }
+  void constant(const std::string& name, int type, const std::vector<std::int64_t>& shape, const std::string& values) {
+    std::string extents;
+    for (const auto extent : shape) extents += wire::bytes(2, wire::integer(1, static_cast<std::uint64_t>(extent)));
+    node(name, "Const", {}, {{"value", wire::bytes(8, wire::integer(1, type) + wire::bytes(2, extents) + values)}});
+  }
+  /// As `tensor_content`, in float64 or float32.
+  void numbers(const std::string& name, const std::vector<std::int64_t>& shape, const std::vector<double>& values) {
+    std::string content;
+    for (const double value : values) content += single ? wire::raw(static_cast<float>(value)) : wire::raw(value);
+    constant(name, single ? 1 : 2, shape, wire::bytes(4, content));
+    node(name + "/read", "Identity", {name});
+  }
+  void integer(const std::string& name, int value) { constant(name, 3, {}, wire::integer(7, value)); }
+  void text(const std::string& name, const std::string& value) { constant(name, 7, {}, wire::bytes(8, value)); }
+  static std::string number(float value) { return wire::varint(8 * 4 + 5) + wire::raw(value); }
+  static std::string list(const std::vector<int>& values, bool packed) {
+    std::string all, each;
+    for (const int value : values) {
+      all += wire::varint(value);
+      each += wire::integer(3, value);
+    }
+    return wire::bytes(1, packed ? wire::bytes(3, all) : each);
+  }
+  void write(const std::string& path) const { std::ofstream(path, std::ios::binary) << bytes_; }
+
+  bool single = false;
+
+ private:
+  std::string bytes_;
+};
+
+struct Frozen {
+  std::string script;      ///< training input
+  bool added_bias = true;  ///< energies of the types are added behind the networks
+  bool one_value = false;  ///< biases of one value are stored once
+  bool packed = true;      ///< lists of integers
+  std::string activation_op = "Tanh";
+  bool single = false;
+  std::string type = "ener", tmap = "O H";
+  std::map<std::string, std::string> others;  ///< further nodes: name and operation
+};
+
+inline void write_layer(Graph& graph, const Layer& layer, const std::string& prefix, const std::string& suffix,
+                        const std::string& op) {
+  graph.numbers(prefix + "matrix" + suffix, {layer.in, layer.out}, layer.w);
+  graph.numbers(prefix + "bias" + suffix, {layer.out}, layer.b);
+  if (!layer.idt.empty()) graph.numbers(prefix + "idt" + suffix, {layer.out}, layer.idt);
+  const std::string own = prefix + suffix;
+  graph.node("gradients/" + own, "AddGrad", {prefix + "bias" + suffix + "/read"});
+  graph.node(own + "MatMul", "MatMul", {"input", prefix + "matrix" + suffix + "/read"});
+  graph.node(own + "Add", "BiasAdd", {own + "MatMul", prefix + "bias" + suffix + "/read"});
+  graph.node(own + "Activation", op, {own + "Add"});
+}
+
+inline void write_graph(const DeepPotentialModel& m, const Frozen& how, const std::string& path) {
+  Graph graph;
+  graph.single = how.single;
+  graph.text("model_attr/model_type", how.type);
+  graph.text("model_attr/tmap", how.tmap);
+  if (!how.script.empty()) graph.text("train_attr/training_script", how.script);
+  const bool radial = m.descriptor == DeepPotentialModel::Descriptor::se_e2_r,
+             angles = m.descriptor == DeepPotentialModel::Descriptor::se_e3;
+  std::vector<double> mean, deviation;
+  for (int i = 0; i < m.ntypes(); ++i)
+    for (int j = 0; j < m.ntypes(); ++j)
+      for (int slot = 0; slot < m.sel[static_cast<std::size_t>(j)]; ++slot)
+        for (int k = 0; k < m.components(); ++k) {
+          mean.push_back(m.mean[static_cast<std::size_t>(i * m.ntypes() + j)][static_cast<std::size_t>(k)]);
+          deviation.push_back(m.deviation[static_cast<std::size_t>(i * m.ntypes() + j)][static_cast<std::size_t>(k)]);
+        }
+  const std::vector<std::int64_t> shape{m.ntypes(), std::ssize(mean) / m.ntypes()};
+  graph.single = false;
+  graph.numbers("descrpt_attr/t_avg", shape, mean);
+  graph.numbers("descrpt_attr/t_std", shape, deviation);
+  graph.numbers("fitting_attr/t_bias_atom_e", {m.ntypes()}, m.fitting_bias);
+  if (how.added_bias) graph.node("embedding_lookup", "GatherV2", {"fitting_attr/t_bias_atom_e/read"});
+  for (const auto& [input, name] : {std::pair{&m.fparam, "fparam"}, std::pair{&m.aparam, "aparam"}}) {
+    graph.integer(std::string("fitting_attr/d") + name, input->size);
+    if (input->size == 0) continue;
+    graph.numbers(std::string("fitting_attr/t_") + name + "_avg", {input->size}, input->mean);
+    graph.numbers(std::string("fitting_attr/t_") + name + "_istd", {input->size}, input->inverse_deviation);
+  }
+  graph.single = how.single;
+  using G = Graph;
+  const auto rcut = static_cast<float>(m.rcut), smooth = static_cast<float>(m.rcut_smth);
+  if (radial)
+    graph.node("ProdEnvMatR", "ProdEnvMatR", {"t_coord"},
+               {{"rcut", G::number(rcut)}, {"rcut_smth", G::number(smooth)}, {"sel", G::list(m.sel, how.packed)}});
+  else
+    graph.node(
+        "ProdEnvMatA", "ProdEnvMatA", {"t_coord"},
+        {{"rcut_r", G::number(rcut)}, {"rcut_r_smth", G::number(smooth)}, {"sel_a", G::list(m.sel, how.packed)}});
+  for (int first = 0; first < (m.type_one_side && !angles ? 1 : m.ntypes()); ++first)
+    for (int neighbour = 0; neighbour < m.ntypes(); ++neighbour) {
+      if (angles && neighbour < first) continue;
+      const auto& net = m.embedding[static_cast<std::size_t>(m.embedding_index(first, neighbour))];
+      const auto scope =
+          angles || m.type_one_side ? std::string("filter_type_all/") : fmt::format("filter_type_{}/", first);
+      for (std::size_t k = 0; k < net.layers.size(); ++k)
+        write_layer(
+            graph, net.layers[k], scope,
+            angles ? fmt::format("_{}_{}_{}", k + 1, first, neighbour) : fmt::format("_{}_{}", k + 1, neighbour),
+            how.activation_op);
+    }
+  for (std::size_t type = 0; type < m.fitting.size(); ++type) {
+    const auto& layers = m.fitting[type].layers;
+    for (std::size_t k = 0; k < layers.size(); ++k)
+      write_layer(
+          graph, layers[k],
+          k + 1 < layers.size() ? fmt::format("layer_{}_type_{}/", k, type) : fmt::format("final_layer_type_{}/", type),
+          "", k + 1 < layers.size() ? how.activation_op : "Reshape");
+  }
+  for (const auto& [name, op] : how.others) graph.node(name, op);
+  graph.write(path);
+}
+
+}  // namespace cambium::deepmd::test
