@@ -120,7 +120,7 @@ TEST_CASE("divided training sends and holds what the plan says, to the byte") {
       for (int s = 0; s <= all; ++s)
         for (int g = 0; g <= s; ++g)
           for (int d = 0; d <= g; ++d) {
-            const Ones network(s > 0);
+            Ones network(s > 0);
             if (network.modules().empty() && g > 0) continue;
             const auto optimizer = optimizer_of(split, w.context);
             Partition partition;
@@ -165,7 +165,7 @@ TEST_CASE("messages in few bits take what the plan says, to the byte") {
   const int n = w.comm.size();
   const auto levels = levels_of(n);
   const int all = static_cast<int>(levels.size());
-  const Ones network(true);
+  Ones network(true);
   const auto optimizer = optimizer_of(false, w.context);
   for (const auto& [inner, outer] :
        {std::pair{Wire::none, Wire::none}, {Wire::int8, Wire::int4}, {Wire::none, Wire::bf16}})
@@ -233,7 +233,7 @@ TEST_CASE("the price of codecs is that of the numbers that they take, where the 
 TEST_CASE("whole gradients send what the plan says, to the byte") {
   using Codec = lowp::WireCodec;
   World w;
-  const Ones network(false);
+  Ones network(false);
   const auto optimizer = optimizer_of(false, w.context);
   const Mesh mesh(w.comm);
   for (const auto mode : {ReduceParams::Mode::fast, ReduceParams::Mode::ordered})
