@@ -14,7 +14,7 @@ import sys
 import docblocks
 
 # A part of a deck names files and earlier stages that only its user has: what is wrong but for them counts.
-MISSING_HERE = re.compile(r"^cambium: .*: (no file matches '|cannot open '.*': (No|there is no) such file|no stage before this one writes in ')", re.M)
+MISSING_HERE = re.compile(r"^cambium: .*: (no file matches '|cannot open '.*': (No|there is no) such file|no stage before this one writes in '|augment: the samples have no field 'image')", re.M)
 FORMER_NAME = re.compile(r"^.*'\w+' is called '\w+' now.*$", re.M)
 CARRIED_OUT_ELSEWHERE = ("docs/developing/plugin.md", "docs/developing/first_contributions.md")  # guide.py, contributions.py
 FRAME = """run: {name: part}

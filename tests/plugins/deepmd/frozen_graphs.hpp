@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <fstream>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -75,12 +76,14 @@ class Graph {
 struct Frozen {
   std::string script;      ///< training input
   bool added_bias = true;  ///< energies of the types are added behind the networks
-  bool one_value = false;  ///< biases of one value are stored once
   bool packed = true;      ///< lists of integers
   std::string activation_op = "Tanh";
   bool single = false;
   std::string type = "ener", tmap = "O H";
-  std::map<std::string, std::string> others;  ///< further nodes: name and operation
+  std::string environment = "ProdEnvMat", scope = "filter_type_", cutoff = "rcut";  ///< names in the graph
+  std::vector<int> sel = {};                       ///< of the environment, in place of the model's
+  std::map<std::string, std::string> others = {};  ///< further nodes: name and operation
+  std::function<void(Graph&)> before = {};         ///< writes nodes that stand for later ones of their names
 };
 
 inline void write_layer(Graph& graph, const Layer& layer, const std::string& prefix, const std::string& suffix,
@@ -95,14 +98,7 @@ inline void write_layer(Graph& graph, const Layer& layer, const std::string& pre
   graph.node(own + "Activation", op, {own + "Add"});
 }
 
-inline void write_graph(const DeepPotentialModel& m, const Frozen& how, const std::string& path) {
-  Graph graph;
-  graph.single = how.single;
-  graph.text("model_attr/model_type", how.type);
-  graph.text("model_attr/tmap", how.tmap);
-  if (!how.script.empty()) graph.text("train_attr/training_script", how.script);
-  const bool radial = m.descriptor == DeepPotentialModel::Descriptor::se_e2_r,
-             angles = m.descriptor == DeepPotentialModel::Descriptor::se_e3;
+inline void write_statistics(Graph& graph, const DeepPotentialModel& m) {
   std::vector<double> mean, deviation;
   for (int i = 0; i < m.ntypes(); ++i)
     for (int j = 0; j < m.ntypes(); ++j)
@@ -112,9 +108,33 @@ inline void write_graph(const DeepPotentialModel& m, const Frozen& how, const st
           deviation.push_back(m.deviation[static_cast<std::size_t>(i * m.ntypes() + j)][static_cast<std::size_t>(k)]);
         }
   const std::vector<std::int64_t> shape{m.ntypes(), std::ssize(mean) / m.ntypes()};
-  graph.single = false;
   graph.numbers("descrpt_attr/t_avg", shape, mean);
   graph.numbers("descrpt_attr/t_std", shape, deviation);
+}
+
+inline void write_descriptor(Graph& graph, const DeepPotentialModel& m, const Frozen& how) {
+  const bool radial = m.descriptor == DeepPotentialModel::Descriptor::se_e2_r,
+             angles = m.descriptor == DeepPotentialModel::Descriptor::se_e3;
+  const std::string op = how.environment + (radial ? "R" : "A"), cutoff = how.cutoff + (radial ? "" : "_r");
+  graph.node(op, op, {"t_coord"},
+             {{cutoff, Graph::number(static_cast<float>(m.rcut))},
+              {cutoff + "_smth", Graph::number(static_cast<float>(m.rcut_smth))},
+              {radial ? "sel" : "sel_a", Graph::list(how.sel.empty() ? m.sel : how.sel, how.packed)}});
+  graph.single = how.single;
+  for (int first = 0; first < (m.type_one_side && !angles ? 1 : m.ntypes()); ++first)
+    for (int neighbour = angles ? first : 0; neighbour < m.ntypes(); ++neighbour) {
+      const auto& net = m.embedding[static_cast<std::size_t>(m.embedding_index(first, neighbour))];
+      const auto scope = how.scope + (angles || m.type_one_side ? "all" : std::to_string(first)) + "/";
+      for (std::size_t k = 0; k < net.layers.size(); ++k)
+        write_layer(
+            graph, net.layers[k], scope,
+            angles ? fmt::format("_{}_{}_{}", k + 1, first, neighbour) : fmt::format("_{}_{}", k + 1, neighbour),
+            how.activation_op);
+    }
+  graph.single = false;
+}
+
+inline void write_fitting(Graph& graph, const DeepPotentialModel& m, const Frozen& how) {
   graph.numbers("fitting_attr/t_bias_atom_e", {m.ntypes()}, m.fitting_bias);
   if (how.added_bias) graph.node("embedding_lookup", "GatherV2", {"fitting_attr/t_bias_atom_e/read"});
   for (const auto& [input, name] : {std::pair{&m.fparam, "fparam"}, std::pair{&m.aparam, "aparam"}}) {
@@ -124,35 +144,26 @@ inline void write_graph(const DeepPotentialModel& m, const Frozen& how, const st
     graph.numbers(std::string("fitting_attr/t_") + name + "_istd", {input->size}, input->inverse_deviation);
   }
   graph.single = how.single;
-  using G = Graph;
-  const auto rcut = static_cast<float>(m.rcut), smooth = static_cast<float>(m.rcut_smth);
-  if (radial)
-    graph.node("ProdEnvMatR", "ProdEnvMatR", {"t_coord"},
-               {{"rcut", G::number(rcut)}, {"rcut_smth", G::number(smooth)}, {"sel", G::list(m.sel, how.packed)}});
-  else
-    graph.node(
-        "ProdEnvMatA", "ProdEnvMatA", {"t_coord"},
-        {{"rcut_r", G::number(rcut)}, {"rcut_r_smth", G::number(smooth)}, {"sel_a", G::list(m.sel, how.packed)}});
-  for (int first = 0; first < (m.type_one_side && !angles ? 1 : m.ntypes()); ++first)
-    for (int neighbour = 0; neighbour < m.ntypes(); ++neighbour) {
-      if (angles && neighbour < first) continue;
-      const auto& net = m.embedding[static_cast<std::size_t>(m.embedding_index(first, neighbour))];
-      const auto scope =
-          angles || m.type_one_side ? std::string("filter_type_all/") : fmt::format("filter_type_{}/", first);
-      for (std::size_t k = 0; k < net.layers.size(); ++k)
-        write_layer(
-            graph, net.layers[k], scope,
-            angles ? fmt::format("_{}_{}_{}", k + 1, first, neighbour) : fmt::format("_{}_{}", k + 1, neighbour),
-            how.activation_op);
-    }
   for (std::size_t type = 0; type < m.fitting.size(); ++type) {
     const auto& layers = m.fitting[type].layers;
-    for (std::size_t k = 0; k < layers.size(); ++k)
-      write_layer(
-          graph, layers[k],
-          k + 1 < layers.size() ? fmt::format("layer_{}_type_{}/", k, type) : fmt::format("final_layer_type_{}/", type),
-          "", k + 1 < layers.size() ? how.activation_op : "Reshape");
+    for (std::size_t k = 0; k < layers.size(); ++k) {
+      const bool last = k + 1 == layers.size();
+      write_layer(graph, layers[k],
+                  last ? fmt::format("final_layer_type_{}/", type) : fmt::format("layer_{}_type_{}/", k, type), "",
+                  last ? "Reshape" : how.activation_op);
+    }
   }
+}
+
+inline void write_graph(const DeepPotentialModel& m, const Frozen& how, const std::string& path) {
+  Graph graph;
+  if (how.before) how.before(graph);
+  graph.text("model_attr/model_type", how.type);
+  graph.text("model_attr/tmap", how.tmap);
+  if (!how.script.empty()) graph.text("train_attr/training_script", how.script);
+  write_statistics(graph, m);
+  write_descriptor(graph, m, how);
+  write_fitting(graph, m, how);
   for (const auto& [name, op] : how.others) graph.node(name, op);
   graph.write(path);
 }

@@ -310,5 +310,5 @@ TEST_CASE("neighbours and deviations of data are those of plain sums") {
   options.type_map = {"O", "H"};
   CHECK(neighbour_statistics(options).find("max_nbor_size: [1, 1]") != std::string::npos);
   deviation.models.resize(1);
-  CHECK_THROWS_WITH(write_model_deviation(deviation), "a deviation takes two models or more; 1 is given");
+  CHECK_THROWS_WITH(write_model_deviation(deviation), "a model deviation takes two models or more; 1 is given");
 }

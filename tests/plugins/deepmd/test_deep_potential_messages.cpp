@@ -45,6 +45,8 @@ TEST_CASE("a model file that is not there") {
   write_text(scratch.file("m.onnx"), "");
   CHECK(load_message(scratch.file("m.onnx")) ==
         scratch.file("m.onnx") + ": suffix '.onnx' is not one of a model file; expected .dp, .yaml or .pb");
+  CHECK(message([&] { save_model_tree(random_model(small_model()).to_tree(), scratch.file("m.pb")); }) ==
+        scratch.file("m.pb") + ": suffix '.pb' is not one of a model file; expected .dp or .yaml");
 }
 
 TEST_CASE("a model of another back end is refused with the command that converts it") {

@@ -54,6 +54,7 @@ TEST_CASE("a frozen graph gives the energies of its weights") {
     const auto model = biased(spec);
     EngineOptions options;
     options.fparam.assign(static_cast<std::size_t>(spec.fparam), 0.4);
+    options.aparam.assign(static_cast<std::size_t>(spec.aparam), 0.3);
     const auto read = through_graph(model);
     INFO(DeepPotentialModel::name_of(spec.descriptor) << " " << spec.type_one_side << " " << spec.fparam);
     CHECK(read.type_map == model.type_map);
@@ -98,9 +99,9 @@ TEST_CASE("forms of graphs: lists, single precision, activations, energies of ty
 TEST_CASE("bytes of a graph, from the format's definition") {
   // node { name: "c" op: "Const" attr { key: "value" value { tensor { dtype: DT_DOUBLE
   //   tensor_shape { dim { size: 2 } } double_val: 1.5 } } } }
-  const unsigned char bytes[] = {0x0a, 0x2c, 0x0a, 0x01, 'c',  0x12, 0x05, 'C',  'o',  'n',  's',  't',
-                                 0x2a, 0x20, 0x0a, 0x05, 'v',  'a',  'l',  'u',  'e',  0x12, 0x17, 0x42,
-                                 0x15, 0x08, 0x02, 0x12, 0x04, 0x12, 0x02, 0x08, 0x02, 0x32, 0x08, 0x00,
+  const unsigned char bytes[] = {0x0a, 0x2b, 0x0a, 0x01, 'c',  0x12, 0x05, 'C',  'o',  'n',  's',  't',
+                                 0x2a, 0x1f, 0x0a, 0x05, 'v',  'a',  'l',  'u',  'e',  0x12, 0x16, 0x42,
+                                 0x14, 0x08, 0x02, 0x12, 0x04, 0x12, 0x02, 0x08, 0x02, 0x32, 0x08, 0x00,
                                  0x00, 0x00, 0x00, 0x00, 0x00, 0xf8, 0x3f, 0x18, 0x00};
   const std::string text(reinterpret_cast<const char*>(bytes), sizeof bytes);
   const GraphDef graph(text, "bytes");
@@ -114,20 +115,79 @@ TEST_CASE("bytes of a graph, from the format's definition") {
 
 TEST_CASE("what a graph has that is not read is named") {
   const auto model = biased(small_model());
-  CHECK_THAT(refusal(model, {.type = "dipole"}), Catch::Contains("a model of type 'dipole'; supported: energies"));
-  CHECK_THAT(refusal(model, {.others = {{"filter/Table", "TabulateFusionSeA"}}}), Catch::Contains("compressed"));
-  CHECK_THAT(refusal(model, {.others = {{"x", "ProdEnvMatAMix"}}}), Catch::Contains("mixed types"));
-  CHECK_THAT(refusal(model, {.others = {{"ProdEnvMatA_1", "ProdEnvMatA"}}}),
-             Catch::Contains("more than one descriptor"));
-  CHECK_THAT(refusal(model, {.others = {{"x", "TabInter"}}}), Catch::Contains("tabulated pair potential"));
-  CHECK_THAT(refusal(model, {.others = {{"type_embed_net/matrix_1", "Const"}}}), Catch::Contains("a type embedding"));
-  CHECK_THAT(refusal(model, {.tmap = "O"}), Catch::Contains("names 1 of its 2 types"));
+  const auto given = [&](const Frozen& how, const std::string& problem) {
+    CHECK_THAT(refusal(model, how), Catch::Contains(problem));
+  };
+  given({.type = "dipole"}, "a model of type 'dipole'; supported: energies ('ener')");
+  given({.others = {{"filter/Table", "TabulateFusionSeA"}}},
+        "the model is compressed: its tables have replaced the embedding networks; give the model before `dp "
+        "compress`, and "
+        "compress it with `cambium deepmd compress`");
+  given({.others = {{"x", "ProdEnvMatAMix"}}},
+        "the model has a descriptor of mixed types (se_atten), which is not read from graphs; `dp convert-backend` "
+        "makes a "
+        ".dp file of it");
+  given({.others = {{"ProdEnvMatA_1", "ProdEnvMatA"}}},
+        "the graph has more than one descriptor (hybrid); `dp convert-backend` makes a .dp file of it");
+  given({.others = {{"x", "TabInter"}}}, "the model has a tabulated pair potential (use_srtab), which is not read");
+  given({.script = R"({"model": {"use_srtab": "table.txt"}})"},
+        "the model has a tabulated pair potential (use_srtab), which is not read from graphs");
+  given({.others = {{"type_embed_net/matrix_1", "Const"}}},
+        "the model has a type embedding, which is not read from graphs; `dp convert-backend` makes a .dp file of it "
+        "where it "
+        "can");
+  given({.others = {{"DS_layer_type_0/matrix_1_0", "Const"}}},
+        "a graph of DeePMD-kit 0.x; `dp convert-from 0.12` makes a newer one of it");
+  given({.tmap = "O"},
+        "the graph names 1 of its 2 types (type_map); train with type_map, or convert it with `dp "
+        "convert-backend`");
+  given({.script = R"({"model": {"fitting_net": {"use_aparam_as_mask": true}}})"},
+        "the model takes atomic parameters as a mask (use_aparam_as_mask), which is not supported");
+  given({.script = R"({"model": {"descriptor": {"exclude_types": 3, "activation_function": 5}}})"},
+        "the training input in the graph is damaged");
+  given({.sel = {46, 91}}, "'descrpt_attr/t_avg' has 1104 values, but sel [46, 91] needs 1096");
+  given({.environment = "OtherEnvMat"},
+        "the graph has no descriptor that is known; supported: energies of se_e2_a, se_e2_r and se_e3, but its "
+        "descriptor is "
+        "'unknown'; `dp convert-backend` makes a .dp file of others");
+  given({.scope = "other_scope_"}, "the graph has no embedding network under the names of DeePMD-kit 1 to 3");
+  given({.cutoff = "radius"}, "the operation ProdEnvMatA has no attribute rcut_r");
+  const auto with = [](const std::string& name, int type, std::vector<std::int64_t> shape, std::size_t bytes) {
+    return Frozen{
+        .before = [=](Graph& graph) { graph.constant(name, type, shape, wire::bytes(4, std::string(bytes, '\0'))); }};
+  };
+  given(with("descrpt_attr/original_sel", 9, {2}, 16),
+        "the model was trained on with another sel, by which its descriptor is divided; convert it with `dp "
+        "convert-backend`");
+  given(with("layer_0_type_0/matrix", 2, {191, 24}, 191 * 24 * 8),
+        "the fitting network takes 191 values of the descriptor, which is no multiple of the embedding's 32");
+  given(with("layer_0_type_0/matrix", 19, {192, 24}, 192 * 24 * 2),
+        "weights of type float16 are not supported; supported: float32, float64");
+  given(with("layer_0_type_0/matrix", 2, {192}, 192 * 8), "'layer_0_type_0/matrix' is no matrix");
+  given(with("fitting_attr/dfparam", 3, {2}, 8), "'fitting_attr/dfparam' has 2 values instead of one");
+}
+
+TEST_CASE("graphs that are damaged") {
+  const auto model = biased(small_model());
   const Scratch scratch("frozen_damaged");
   write_graph(model, {}, scratch.file("m.pb"));
   std::filesystem::resize_file(scratch.file("m.pb"), 20000);
-  CHECK_THAT(message([&] { DeepPotentialModel::load(scratch.file("m.pb")); }), Catch::Contains("damaged"));
+  const auto load = [&](const char* name) { return message([&] { DeepPotentialModel::load(scratch.file(name)); }); };
+  CHECK_THAT(load("m.pb"), Catch::Contains("not a TensorFlow graph, or a damaged one"));
   std::ofstream(scratch.file("empty.pb")) << "";
-  CHECK_THAT(message([&] { DeepPotentialModel::load(scratch.file("empty.pb")); }), Catch::Contains("is empty"));
+  CHECK_THAT(load("empty.pb"), Catch::Contains("is empty, or cannot be read"));
   std::ofstream(scratch.file("other.pb")) << "a text that is no graph";
-  CHECK_THAT(message([&] { DeepPotentialModel::load(scratch.file("other.pb")); }), Catch::Contains("other.pb"));
+  CHECK_THAT(load("other.pb"), Catch::Contains("other.pb"));
+
+  Graph graph;
+  graph.text("text", "of an input");
+  graph.constant("matrix", 2, {2}, wire::bytes(4, std::string(16, '\0')));
+  graph.constant("unsigned", 17, {2}, "");
+  graph.write(scratch.file("few.pb"));
+  std::ifstream file(scratch.file("few.pb"), std::ios::binary);
+  const GraphDef few(std::string(std::istreambuf_iterator<char>(file), {}), "few.pb");
+  CHECK(few.text("text") == "of an input");
+  CHECK(few.numbers("matrix").values == std::vector<double>{0.0, 0.0});
+  CHECK_THROWS_WITH(few.numbers("none"), "few.pb: the graph has no constant 'none'");
+  CHECK_THROWS_WITH(few.numbers("unsigned"), "few.pb: the constant 'unsigned' holds no numbers");
 }

@@ -262,31 +262,46 @@ TEST_CASE("samples with strides, and fields that nobody named") {
 }
 
 TEST_CASE("what cannot be transformed is refused") {
+  const auto given = [](const std::string& entry, const std::string& problem) {
+    INFO(entry);
+    CHECK_THAT(refusal("{" + entry + "}"), Catch::Contains(problem));
+  };
   CHECK(refusal("{type: flip, fields: [image], axes: [0, 1]}") == "none");
-  CHECK_THAT(refusal("{type: flip, fields: [picture], axes: [0]}"),
-             Catch::Contains("no field 'picture'; they have image"));
-  CHECK_THAT(refusal("{type: flip, fields: [wide], axes: [2]}"), Catch::Contains("no axis 2 in 'wide'"));
-  CHECK_THAT(refusal("{type: flip, fields: [wide], axes: [-3]}"), Catch::Contains("no axis -3"));
-  CHECK_THAT(refusal("{type: flip, fields: [atoms], axes: [0]}"), Catch::Contains("differs in size"));
-  CHECK_THAT(refusal("{type: rotate90, fields: [wide], axes: [0, 1]}"), Catch::Contains("have 4 and 3"));
-  CHECK_THAT(refusal("{type: rotate90, fields: [image], axes: [1]}"), Catch::Contains("two axes"));
-  CHECK_THAT(refusal("{type: noise, fields: [labels], standard_deviation: 1}"), Catch::Contains("holds integers"));
-  CHECK_THAT(refusal("{type: noise, fields: [u]}"), Catch::Contains("needs 'standard_deviation'"));
-  CHECK_THAT(refusal("{type: scale, fields: [u]}"), Catch::Contains("needs 'range'"));
-  CHECK_THAT(refusal("{type: scale, fields: [u], range: [2, 1]}"), Catch::Contains("smaller one first"));
-  CHECK_THAT(refusal("{type: roll, fields: [u]}"), Catch::Contains("needs 'axes'"));
-  CHECK_THAT(refusal("{type: noise, fields: [u], axes: [0], standard_deviation: 1}"), Catch::Contains("has no 'axes'"));
-  CHECK_THAT(refusal("{type: roll, fields: [u], axes: [0], vectors: [[u]]}"), Catch::Contains("has no 'vectors'"));
-  CHECK_THAT(refusal("{type: flip, fields: [u], axes: [0], vectors: [[u, w]]}"),
-             Catch::Contains("one component for each"));
-  CHECK_THAT(refusal("{type: flip, fields: [u], axes: [0], vectors: [[w]]}"), Catch::Contains("not in 'fields'"));
-  CHECK_THAT(refusal("{type: flip, fields: [image], axes: [1], vectors: [[\"image[2]\"]]}"),
-             Catch::Contains("there is no 'image[2]'"));
-  CHECK_THAT(refusal("{type: flip, fields: [image], axes: [1], vectors: [[\"image[x]\"]]}"),
-             Catch::Contains("names no component"));
-  CHECK_THAT(refusal("{type: flip, fields: [image], axes: [1], vectors: [[\"image[:,1]\"]]}"),
-             Catch::Contains("which 'axes' transforms"));
-  CHECK_THAT(refusal("{type: rotate90, fields: [u, image], axes: [-2, -1], vectors: [[u, \"image[0]\"]]}"),
-             Catch::Contains("differ in type"));
-  CHECK_THAT(refusal("{type: flip, fields: [], axes: [0]}"), Catch::Contains("fields is empty"));
+  given("type: flip, fields: [picture], axes: [0]",
+        "augment: the samples have no field 'picture'; they have image, labels");
+  given("type: flip, fields: [wide], axes: [2]",
+        "augment: there is no axis 2 in 'wide', whose samples have the shape [4, 3]; count axes from 0, without the "
+        "axis of samples");
+  given("type: flip, fields: [wide], axes: [-3]", "augment: there is no axis -3 in 'wide'");
+  given("type: flip, fields: [atoms], axes: [0]",
+        "augment: 'atoms' differs in size from sample to sample; name other fields");
+  given("type: rotate90, fields: [wide], axes: [0, 1]",
+        "augment: rotate90 needs two axes of equal length, but axes 0 and 1 of 'wide' have 4 and 3; use flip");
+  given("type: rotate90, fields: [image], axes: [1]", "rotate90 turns a plane: it needs two axes, not 1");
+  given("type: noise, fields: [labels], standard_deviation: 1",
+        "augment: noise changes values, but 'labels' holds integers; convert it to floating-point values, or name "
+        "other fields");
+  given("type: noise, fields: [u]", "noise needs 'standard_deviation'");
+  given("type: scale, fields: [u]", "scale needs 'range'");
+  given("type: scale, fields: [u], range: [2, 1]", "range needs two numbers, the smaller one first");
+  given("type: roll, fields: [u]", "roll needs 'axes'");
+  given("type: roll, fields: [u], axes: [0, 0, 0, 0, 0, 0, 0]", "axes has more than 6 entries");
+  given("type: noise, fields: [u], axes: [0], standard_deviation: 1", "noise has no 'axes'; remove it");
+  given("type: roll, fields: [u], axes: [0], vectors: [[u]]", "roll has no 'vectors'; remove it");
+  given("type: flip, fields: [u], axes: [0], vectors: [[u, w]]",
+        "each of 'vectors' needs one component for each of the 1 axes, not 2");
+  given("type: flip, fields: [u], axes: [0], vectors: [[w]]",
+        "augment: 'w' is part of a vector, but not in 'fields'; add it there");
+  given("type: flip, fields: [labels], axes: [0], vectors: [[labels]]",
+        "augment: 'labels' holds integers, which are no components of a vector");
+  given("type: flip, fields: [image], axes: [1], vectors: [[\"image[2]\"]]",
+        "augment: there is no 'image[2]': samples of 'image' have the shape [2, 4, 4]");
+  given("type: flip, fields: [image], axes: [1], vectors: [[\"image[x]\"]]",
+        "augment: 'image[x]' names no component; write an array (u) or a part of one (velocity[0], frames[:,2])");
+  given("type: flip, fields: [image], axes: [1], vectors: [[\"image[:,1]\"]]",
+        "augment: 'image[:,1]' selects an index along axis 1, which 'axes' transforms; components count along another "
+        "axis");
+  given("type: rotate90, fields: [u, image], axes: [-2, -1], vectors: [[u, \"image[0]\"]]",
+        "augment: 'u' and 'image[0]' differ in type or size; the components of a vector are equal arrays");
+  given("type: flip, fields: [], axes: [0]", "fields is empty; name the arrays to transform");
 }
