@@ -89,7 +89,8 @@ TEST_CASE("forms of graphs: lists, single precision, activations, energies of ty
       R"({"model": {"descriptor": {"activation_function": "gelu"}, "fitting_net": {"activation_function": "gelu"}}})";
   CHECK(difference(through_graph(gelu, {.script = script, .activation_op = "Pow"}), gelu) < 1e-14);
   CHECK_THAT(refusal(gelu, {.activation_op = "Pow"}),
-             Catch::Contains("activation function of 'filter_type_all/matrix_1_0' is not known"));
+             Catch::Contains("the activation function of 'filter_type_all/matrix_1_0' is not known: the graph has no "
+                             "training input to name it"));
 
   // Names of the types from the training input.
   const auto named = through_graph(model, {.script = R"({"model": {"type_map": ["H", "He"]}})", .tmap = ""});
