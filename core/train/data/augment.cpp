@@ -258,18 +258,37 @@ Draw draw(const AugmentKeys& keys, std::uint64_t seed, std::int64_t id, std::int
   return out;
 }
 
-/// Fills `to` so that element x is element source(x) of `from`, both contiguous with the shape of `field`.
+/// Copies a block of `size` bytes; blocks of one value are the frequent ones.
+void copy_block(std::byte* to, const std::byte* from, std::size_t size) {
+  switch (size) {
+    case 1:
+      *to = *from;
+      return;
+    case 4:
+      std::memcpy(to, from, 4);
+      return;
+    case 8:
+      std::memcpy(to, from, 8);
+      return;
+    default:
+      std::memcpy(to, from, size);
+  }
+}
+
+/// Fills `to` so that element x is element source(x) of `from`, both contiguous with the shape of `field`. Axes after
+/// `last` are not transformed: blocks along them are copied.
 template <class Source>
-void permute(const TensorRef& field, const std::byte* from, std::byte* to, const Source& source) {
-  const auto size = static_cast<std::size_t>(size_of(field.dtype));
+void permute(const TensorRef& field, int last, const std::byte* from, std::byte* to, const Source& source) {
+  const auto block = static_cast<std::size_t>(field.stride[last] * size_of(field.dtype));
+  const std::int64_t blocks = block == 0 ? 0 : field.elements() / field.stride[last];
   std::array<std::int64_t, 6> at{};
-  const std::int64_t elements = field.elements();
-  for (std::int64_t k = 0; k < elements; ++k) {
+  for (std::int64_t k = 0; k < blocks; ++k) {
     const auto where = source(at);
     std::int64_t offset = 0;
-    for (int axis = 0; axis < field.rank; ++axis) offset += where[static_cast<std::size_t>(axis)] * field.stride[axis];
-    std::memcpy(to + static_cast<std::size_t>(k) * size, from + static_cast<std::size_t>(offset) * size, size);
-    for (int axis = field.rank - 1; axis >= 0 && ++at[static_cast<std::size_t>(axis)] == field.shape[axis]; --axis)
+    for (int axis = 0; axis <= last; ++axis) offset += where[static_cast<std::size_t>(axis)] * field.stride[axis];
+    copy_block(to + static_cast<std::size_t>(k) * block, from + static_cast<std::size_t>(offset * size_of(field.dtype)),
+               block);
+    for (int axis = last; axis >= 0 && ++at[static_cast<std::size_t>(axis)] == field.shape[axis]; --axis)
       at[static_cast<std::size_t>(axis)] = 0;
   }
 }
@@ -284,7 +303,8 @@ void move_field(const AugmentKeys& keys, const Draw& drawn, const FieldInfo& inf
   for (std::size_t k = 0; k < axes.size(); ++k)
     shift[axes[k]] = static_cast<std::int64_t>(drawn.shift[k] * static_cast<double>(field.shape[axes[k]]));
   std::vector<std::byte> to(from.size());
-  permute(field, from.data(), to.data(), [&](std::array<std::int64_t, 6> at) {
+  const int last = static_cast<int>(*std::max_element(axes.begin(), axes.end()));
+  permute(field, last, from.data(), to.data(), [&](std::array<std::int64_t, 6> at) {
     for (std::size_t k = 0; k < axes.size() && keys.type == Type::flip; ++k)
       if (drawn.flip[k]) at[axes[k]] = field.shape[axes[k]] - 1 - at[axes[k]];
     for (std::size_t k = 0; k < axes.size() && keys.type == Type::roll; ++k)
@@ -302,23 +322,20 @@ void move_field(const AugmentKeys& keys, const Draw& drawn, const FieldInfo& inf
   field.data = from.data();
 }
 
-/// Turns the components of vectors whose positions have been moved.
+using Components = std::vector<std::pair<std::string, std::vector<std::size_t>>>;
+
+/// Turns the components of a vector whose positions have been moved.
 template <class T>
-void turn_vector(const AugmentKeys& keys, const Draw& drawn, const std::vector<std::string>& vector, Sample& sample) {
+void turn_vector(const AugmentKeys& keys, const Draw& drawn, const Components& vector, Sample& sample) {
   std::vector<T*> values;
-  std::vector<std::vector<std::size_t>> positions;
-  for (const auto& text : vector) {
-    const Component component = *parsed(text);
-    const TensorRef& field = sample.fields.find(component.field)->second;
-    values.push_back(static_cast<T*>(field.data));
-    positions.push_back(positions_of(component, std::span(field.shape, static_cast<std::size_t>(field.rank))));
-  }
+  for (const auto& [field, positions] : vector)
+    values.push_back(static_cast<T*>(sample.fields.find(field)->second.data));
   for (std::size_t k = 0; k < vector.size() && keys.type == Type::flip; ++k)
-    for (std::size_t j = 0; drawn.flip[k] && j < positions[k].size(); ++j)
-      values[k][positions[k][j]] = -values[k][positions[k][j]];
+    if (drawn.flip[k])
+      for (const auto position : vector[k].second) values[k][position] = -values[k][position];
   for (int turn = 0; turn < drawn.quarters && keys.type == Type::rotate90; ++turn)
-    for (std::size_t j = 0; j < positions[0].size(); ++j) {
-      T &first = values[0][positions[0][j]], &second = values[1][positions[1][j]];
+    for (std::size_t j = 0; j < vector[0].second.size(); ++j) {
+      T &first = values[0][vector[0].second[j]], &second = values[1][vector[1].second[j]];
       first = -std::exchange(second, first);
     }
 }
@@ -403,9 +420,20 @@ void AugmentKeys::describe(deck::Describe<AugmentKeys>& d) {
   d.check(problem_of);
 }
 
-Augment::Augment(std::vector<AugmentKeys> keys, std::span<const FieldInfo> fields, std::uint64_t seed)
-    : keys_(std::move(keys)), seed_(seed) {
-  for (const auto& entry : keys_) require_valid(entry, fields);
+Augment::Augment(std::vector<AugmentKeys> keys, std::span<const FieldInfo> fields, std::uint64_t seed) : seed_(seed) {
+  for (auto& entry : keys) {
+    require_valid(entry, fields);
+    std::vector<Components> vectors;
+    for (const auto& vector : entry.vectors) {
+      auto& components = vectors.emplace_back();
+      for (const auto& text : vector) {
+        const Component component = *parsed(text);
+        components.emplace_back(component.field,
+                                positions_of(component, field_named(component.field, fields, "vectors").shape));
+      }
+    }
+    entries_.push_back({std::move(entry), std::move(vectors)});
+  }
 }
 
 void Augment::apply(Batch& batch) const {
@@ -417,24 +445,24 @@ void Augment::apply(Batch& batch) const {
 SamplePtr Augment::apply(const SamplePtr& sample, std::int64_t step) const {
   auto out = std::make_shared<Sample>(*sample);
   auto memory = std::make_shared<Editable>(Editable{sample, {}});
-  for (std::size_t entry = 0; entry < keys_.size(); ++entry) {
-    const AugmentKeys& keys = keys_[entry];
-    const Draw drawn = draw(keys, seed_, sample->id, step, entry);
+  for (std::size_t number = 0; number < entries_.size(); ++number) {
+    const auto& [keys, vectors] = entries_[number];
+    const Draw drawn = draw(keys, seed_, sample->id, step, number);
     for (std::size_t k = 0; k < keys.fields.size(); ++k) {
       const auto& field = out->fields.find(keys.fields[k])->second;
-      const FieldInfo info{keys.fields[k], "", {field.shape, field.shape + field.rank}, field.dtype};
       if (moves(keys.type)) {
+        const FieldInfo info{keys.fields[k], "", {field.shape, field.shape + field.rank}, field.dtype};
         move_field(keys, drawn, info, *out, *memory);
         continue;
       }
-      own(*out, *memory, info.name);
-      with_type(info.dtype, [&]<class T>() {
-        change_values(keys, drawn, entry, k,
+      own(*out, *memory, keys.fields[k]);
+      with_type(field.dtype, [&]<class T>() {
+        change_values(keys, drawn, number, k,
                       std::span(static_cast<T*>(field.data), static_cast<std::size_t>(field.elements())));
       });
     }
-    for (const auto& vector : keys.vectors)
-      with_type(out->fields.find(parsed(vector[0])->field)->second.dtype,
+    for (const auto& vector : vectors)
+      with_type(out->fields.find(vector[0].first)->second.dtype,
                 [&]<class T>() { turn_vector<T>(keys, drawn, vector, *out); });
   }
   out->storage = std::move(memory);

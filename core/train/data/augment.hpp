@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/deck/describe.hpp"
@@ -32,13 +33,18 @@ class Augment {
   /// axis.
   Augment(std::vector<AugmentKeys> keys, std::span<const FieldInfo> fields, std::uint64_t seed);
 
-  bool empty() const { return keys_.empty(); }
+  bool empty() const { return entries_.empty(); }
   void apply(Batch& batch) const;
   /// The transformed sample; the fields that no entry names are shared with the original.
   SamplePtr apply(const SamplePtr& sample, std::int64_t step) const;
 
  private:
-  std::vector<AugmentKeys> keys_;
+  struct Entry {
+    AugmentKeys keys;
+    /// For each vector and component: the field, and positions of the values in it.
+    std::vector<std::vector<std::pair<std::string, std::vector<std::size_t>>>> vectors;
+  };
+  std::vector<Entry> entries_;
   std::uint64_t seed_ = 0;
 };
 
