@@ -138,10 +138,10 @@ ElectronCount::Gap ElectronCount::widest_within(double electrons, double window,
 }
 
 double ElectronCount::mu_of(double electrons, double weight, const Gap* start) const {
-  if (kt_ <= 0.0) {
-    const Gap gap = gap_around_count(electrons, weight, start);
-    return 0.5 * (gap.low + gap.high);
-  }
+  constexpr double many = 20.0;  // times kT: the count is flat to 1e-4 of a state, and truncation moves it further
+  const Gap gap = gap_around_count(electrons, weight, start);
+  if (kt_ <= 0.0) return gap.middle();
+  if (gap.width() > many * kt_) return balanced_mu(gap);
   Bracket b{lowest_ - 50.0 * kt_ - 1.0, highest_ + 50.0 * kt_ + 1.0};
   if (start) {
     const double guess = 0.5 * (start->low + start->high);
@@ -155,6 +155,38 @@ double ElectronCount::mu_of(double electrons, double weight, const Gap* start) c
     }
   }
   return smooth_zero(electrons, b);
+}
+
+/// In a gap electrons and holes are few, so that their difference has no digits in the count. Their logarithms, each
+/// relative to its nearest state, are straight lines in mu, with slopes 1/kT and -1/kT, away from the states.
+double ElectronCount::balanced_mu(const Gap& gap) const {
+  const double middle = gap.middle();
+  const auto above = std::upper_bound(node_.begin(), node_.end(), middle) - node_.begin();
+  const auto count = static_cast<std::ptrdiff_t>(node_.size());
+  const double lumo = comm_.min(above < count ? node_[above] : 1e300),
+               homo = comm_.max(above > 0 ? node_[above - 1] : -1e300);
+  if (lumo > 1e299 || homo < -1e299) return middle;
+  const auto log_ratio = [&](double mu) {  // of electrons to holes
+    ++evaluations_;
+    double sums[2] = {};
+    for (std::ptrdiff_t j = above; j < count; ++j)
+      sums[0] += weight_[j] * std::exp((lumo - node_[j]) / kt_) / (1.0 + std::exp((mu - node_[j]) / kt_));
+    for (std::ptrdiff_t j = 0; j < above; ++j)
+      sums[1] += weight_[j] * std::exp((node_[j] - homo) / kt_) / (1.0 + std::exp((node_[j] - mu) / kt_));
+    comm_.sum(sums);
+    return (mu - lumo) / kt_ + std::log(sums[0]) - (homo - mu) / kt_ - std::log(sums[1]);
+  };
+  Bracket b{homo, lumo};
+  double mu = std::clamp(middle, homo, lumo);
+  for (int k = 0; k < 100; ++k) {
+    const double ratio = log_ratio(mu);
+    (ratio < 0.0 ? b.low : b.high) = mu;
+    double next = mu - 0.5 * kt_ * ratio;
+    if (!(next > b.low && next < b.high)) next = 0.5 * (b.low + b.high);
+    if (std::abs(next - mu) <= 1e-15 * std::max(1.0, std::abs(mu))) return next;
+    mu = next;
+  }
+  return mu;
 }
 
 /// Bisection while the count is far from a straight line, then the Illinois form of regula falsi.

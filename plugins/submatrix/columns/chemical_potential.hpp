@@ -30,8 +30,10 @@ class ElectronCount {
   Gap widest_gap(double electrons, double uncertainty, double weight) const;
   /// The widest gap with a number of electrons within `window` of this one.
   Gap widest_within(double electrons, double window, double weight) const;
-  /// mu for this number of electrons: for kT = 0 the middle of the plateau on which the count is within `weight` of it,
-  /// else a zero of the smooth count to 1e-13 of the number of electrons. With `start`, the search begins there.
+  /// mu for this number of electrons: for kT = 0 the middle of the plateau on which the count is within `weight` of it.
+  /// Where that plateau is much wider than kT, mu is where there are as many electrons above it as holes below it, which
+  /// converges to the middle; elsewhere a zero of the smooth count to 1e-13 of the number of electrons. With `start`,
+  /// the search begins there.
   double mu_of(double electrons, double weight, const Gap* start = nullptr) const;
   /// Number of evaluations of N(mu) so far, each of which takes one reduction over all ranks.
   int evaluations() const { return evaluations_; }
@@ -51,6 +53,7 @@ class ElectronCount {
   template <class Score>
   double best_plateau(double electrons, double window, double weight, const Score& score) const;
   double smooth_zero(double electrons, Bracket bracket) const;
+  double balanced_mu(const Gap& gap) const;
   double step_count(double mu) const;
 
   std::vector<double> node_, weight_, below_;  ///< ascending; below_: weight of all nodes before
