@@ -21,23 +21,25 @@ void Lars::step(const Update& u) {
 }
 
 void Lamb::step(const Update& u) {
-  if (!direction_ || &direction_->layout() != &u.weights.layout())
-    direction_.emplace(u.weights.layout(), u.weights.dtype());
+  // Sharded weights come group by group, each with a layout of its own, which lives as long as this call.
+  const auto bytes = static_cast<std::size_t>(u.weights.bytes());
+  if (direction_bytes_.size() < bytes) direction_bytes_.resize(bytes);
+  FlatBuffer direction = FlatBuffer::on(u.weights.layout(), u.weights.dtype(), direction_bytes_.data());
   detail::for_each_tensor(u.weights, [&]<class T>(std::size_t k, bool decays) {
     const auto w = u.weights.values<T>(k), m = u.states[0].values<T>(k), v = u.states[1].values<T>(k);
-    const auto d = direction_->values<T>(k);
+    const auto d = direction.values<T>(k);
     const auto g = u.gradients.values<T>(k);
     const AdamStep<T> advance(params_, 1.0, u.step, 0.0, false);
     const T decay = static_cast<T>(decays ? params_.weight_decay : 0.0);
     for (std::size_t i = 0; i < w.size(); ++i)
       d[i] = std::fma(decay, w[i], advance.rate * advance.direction(g[i], m[i], v[i]));
   });
-  const auto weights = squared_norms(u.weights), directions = squared_norms(*direction_);
+  const auto weights = squared_norms(u.weights), directions = squared_norms(direction);
   detail::for_each_tensor(u.weights, [&]<class T>(std::size_t k, bool decays) {
     double trust = 1.0;
     if (decays && weights[k] > 0.0 && directions[k] > 0.0) trust = std::sqrt(weights[k]) / std::sqrt(directions[k]);
     const T step = static_cast<T>(u.rate * trust);
-    const auto w = u.weights.values<T>(k), d = direction_->values<T>(k);
+    const auto w = u.weights.values<T>(k), d = direction.values<T>(k);
     for (std::size_t i = 0; i < w.size(); ++i) w[i] = std::fma(-step, d[i], w[i]);
   });
 }

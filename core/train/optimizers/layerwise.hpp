@@ -51,7 +51,7 @@ class Lamb : public Optimizer {
 
  private:
   Params params_;
-  std::optional<FlatBuffer> direction_;  ///< between the two halves of a step
+  std::vector<std::byte> direction_bytes_;  ///< of the directions, between the two halves of a step
 };
 
 }  // namespace cambium::train
