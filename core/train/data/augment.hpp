@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -16,7 +17,7 @@ struct AugmentKeys {
   Type type = Type::flip;
   std::vector<std::string> fields;
   std::vector<int> axes;
-  double probability = 0.5;
+  std::optional<double> probability;
   std::vector<std::vector<std::string>> vectors;
   double standard_deviation = 0.0;
   std::vector<double> range;
@@ -41,6 +42,8 @@ class Augment {
  private:
   struct Entry {
     AugmentKeys keys;
+    std::vector<std::int64_t>
+        shortest;  ///< roll: by axis, the length of the shortest array, of which shifts are whole units
     /// For each vector and component: the field, and positions of the values in it.
     std::vector<std::vector<std::pair<std::string, std::vector<std::size_t>>>> vectors;
   };

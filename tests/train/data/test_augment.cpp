@@ -148,6 +148,57 @@ TEST_CASE("cyclic shifts") {
   require_all(made("{type: roll, fields: [image, labels], axes: [-1]}"), cases);
 }
 
+TEST_CASE("arrays of two resolutions stay aligned when they are shifted") {
+  std::vector<double> fine(8), coarse(4);
+  for (int k = 0; k < 8; ++k) fine[static_cast<std::size_t>(k)] = k * k;
+  for (int k = 0; k < 4; ++k)
+    coarse[static_cast<std::size_t>(k)] =
+        0.5 * (fine[static_cast<std::size_t>(2 * k)] + fine[static_cast<std::size_t>(2 * k + 1)]);
+  const auto keys =
+      deck::read<ListOf>(deck::parse("list: [{type: roll, fields: [coarse, fine], axes: [0]}]", "test")).list;
+  const Augment augment(keys, std::vector<FieldInfo>{{"fine", "", {8}, DType::f64}, {"coarse", "", {4}, DType::f64}},
+                        1);
+  std::set<double> firsts;
+  for (std::int64_t id = 0; id < 40; ++id) {
+    auto sample = std::make_shared<Sample>();
+    sample->id = id;
+    sample->fields["fine"] = Images::view(fine, {8});
+    sample->fields["coarse"] = Images::view(coarse, {4});
+    const auto out = augment.apply(sample, 0);
+    for (std::int64_t k = 0; k < 4; ++k)
+      CHECK(at<double>(*out, "coarse", {k}) ==
+            0.5 * (at<double>(*out, "fine", {2 * k}) + at<double>(*out, "fine", {2 * k + 1})));
+    firsts.insert(at<double>(*out, "coarse", {0}));
+  }
+  CHECK(firsts.size() == 4);
+}
+
+TEST_CASE("each transformation happens with its probability") {
+  Images images;
+  for (const char* entry : {"type: roll, fields: [u], axes: [0, 1]", "type: rotate90, fields: [u], axes: [0, 1]",
+                            "type: noise, fields: [u], standard_deviation: 1",
+                            "type: scale, fields: [u], range: [2, 3]", "type: flip, fields: [u], axes: [0]"}) {
+    INFO(entry);
+    int changed = 0;
+    constexpr int samples = 1000;
+    const auto some = made("{" + std::string(entry) + ", probability: 0.3}"),
+               never = made("{" + std::string(entry) + ", probability: 0}");
+    for (int id = 0; id < samples; ++id) {
+      bool moved = false, still = true;
+      const auto out = some.apply(images.sample(id), 1), same = never.apply(images.sample(id), 1);
+      for (std::int64_t k = 0; k < n * n; ++k) {
+        moved = moved || at<double>(*out, "u", {k / n, k % n}) != images.u[static_cast<std::size_t>(k)];
+        still = still && at<double>(*same, "u", {k / n, k % n}) == images.u[static_cast<std::size_t>(k)];
+      }
+      changed += moved;
+      CHECK(still);
+    }
+    // Of the applied turns a quarter, of the shifts a sixteenth changes nothing.
+    CHECK(changed > 0.3 * samples * 0.75 - 45);
+    CHECK(changed < 0.3 * samples + 45);
+  }
+}
+
 TEST_CASE("a vector field turns with its positions: the flux through a rotated edge stays") {
   Images images;
   const auto sample = images.sample(3);
@@ -191,6 +242,7 @@ TEST_CASE("parts of an array are components of a vector") {
                 (c == channel ? -1.0f : 1.0f) * at<float>(*sample, "image", {c, i, n - 1 - j}));
   };
   check("image[1]", 1);
+  check("image[-1]", 1);
   check("image[0, :]", 0);
   check("image[..., 1, :, :]", 1);
 }
@@ -303,5 +355,13 @@ TEST_CASE("what cannot be transformed is refused") {
         "axis");
   given("type: rotate90, fields: [u, image], axes: [-2, -1], vectors: [[u, \"image[0]\"]]",
         "augment: 'u' and 'image[0]' differ in type or size; the components of a vector are equal arrays");
+  given("type: flip, fields: [u, w, u], axes: [0]", "augment: 'u' is listed twice in one entry; list it once");
+  given("type: flip, fields: [u], axes: [0, -2]", "augment: axes [0, -2] of 'u' name an axis twice");
+  given("type: flip, fields: [u], axes: [0], vectors: [[u], [u]]", "'u' is listed twice in one entry; list it once");
+  given("type: roll, fields: [u, wide], axes: [1]",
+        "augment: roll shifts 'u' with an array of 3 cells along axis 1, but it has 4, which is no multiple; give them "
+        "entries "
+        "of their own");
+  given("type: flip, fields: [image], axes: [1], vectors: [[\"image[-3]\"]]", "augment: there is no 'image[-3]'");
   given("type: flip, fields: [], axes: [0]", "fields is empty; name the arrays to transform");
 }
