@@ -52,6 +52,17 @@ class Optimizers(unittest.TestCase):
         for key, values in one.items():
             np.testing.assert_array_equal(values, other[key], err_msg=f"{what} {key}")
 
+    def test_groups_of_unequal_size(self):
+        """Sharded weights come group by group: optimizers of whole tensors see groups that shrink and grow."""
+        for layers in ("[256, 128, 64]", "[24, 200, 8]", "[8, 64, 200]"):
+            shape = ["stages[0].train.network.layers=" + layers, "stages[0].train.steps=6"]
+            for optimizer in ("lamb", "lars", "muon", "{type: soap, precondition_frequency: 4}"):
+                plain = self.trained("plain", *shape, optimizer=optimizer)
+                for preset, ranks, threshold in (("zero1", 1, 1000), ("zero2", 2, 0), ("zero3", 2, 1000)):
+                    sharded = self.trained("sharded", *shape, f"stages[0].train.parallel={{preset: {preset}, persistence_threshold: {threshold}}}",
+                                           optimizer=optimizer, ranks=ranks)
+                    self.same(plain, sharded, f"{optimizer} {preset} {layers}")
+
     def test_layouts_and_ranks(self):
         for optimizer in OPTIMIZERS:
             plain = self.trained("plain", optimizer=optimizer)

@@ -15,6 +15,11 @@ using MatrixFunction = std::function<double(double)>;
 
 enum class SolverKind { lanczos, diagonalise, newton_schulz, pade };
 
+/// True for solvers that compute the sign function at one mu and no states: nothing shows the gap around mu.
+constexpr bool shows_no_states(SolverKind solver) {
+  return solver == SolverKind::newton_schulz || solver == SolverKind::pade;
+}
+
 /// Inputs of a quadrature for one block column: the trace over the block of f(A) is sum_j weight[j] f(node[j]), for
 /// every f.
 struct Spectrum {

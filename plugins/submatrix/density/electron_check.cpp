@@ -13,7 +13,7 @@ namespace cambium::submatrix {
 static bool is_whole(double electrons) { return std::abs(electrons - std::round(electrons)) <= 1e-6; }
 
 void check_solver(const DensityOptions& options) {
-  const bool iterates = options.solver == SolverKind::newton_schulz || options.solver == SolverKind::pade;
+  const bool iterates = shows_no_states(options.solver);
   if (iterates && (!options.mu || options.kt > 0.0))
     throw KeyError(
         "density_matrix.solver", "solver",

@@ -1,6 +1,7 @@
 // How mu is put into a gap.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "plugins/submatrix/columns/edges.hpp"
 #include "plugins/submatrix/density/gap_check.hpp"
@@ -103,6 +104,8 @@ void MuSearch::find(const std::vector<Spectrum>& spectra) {
   const ElectronCount count(spectra, job_.options.kt, job_.context.comm);
   job_.result.mu = job_.options.mu ? *job_.options.mu : job_.options.mid_gap ? mid_gap(count) : canonical_mu(count);
   job_.result.electrons = count(job_.result.mu);
+  job_.result.gap_low = job_.result.gap_high = std::numeric_limits<double>::quiet_NaN();
+  if (shows_no_states(job_.options.solver)) return;
   // The gap is one of the states, whatever their occupation.
   const ElectronCount states(spectra, 0.0, job_.context.comm);
   const auto gap = states.gap_around_count(

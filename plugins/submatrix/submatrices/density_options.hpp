@@ -122,7 +122,8 @@ struct DensityResult {
       channel_entropy{};      ///< contributions of the channels of the system
   double entropy_term = 0.0;  ///< -T S of the electrons, Hartree (0 for kt = 0)
   double mu = 0.0;
-  double gap_low = 0.0, gap_high = 0.0;  ///< states around mu that hold at least half an electron
+  /// States around mu that hold at least half an electron; NaN if the solver shows_no_states().
+  double gap_low = 0.0, gap_high = 0.0;
   BlockColumns density;                  ///< D without the factor 2, own columns
   std::optional<BlockColumns> energy_weighted;
   std::vector<int> dimensions;  ///< of the submatrices of own columns

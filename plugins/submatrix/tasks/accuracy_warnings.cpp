@@ -10,7 +10,7 @@ namespace cambium::submatrix {
 namespace {
 
 void warn_of_iterations(const DensityOptions& options, const ColumnStatistics& columns, Log& log) {
-  const bool iterates = options.solver == SolverKind::newton_schulz || options.solver == SolverKind::pade;
+  const bool iterates = shows_no_states(options.solver);
   if (!iterates || columns.worst_residual <= 1e-3) return;
   if (options.precision == Precision::bfloat16)
     log.warn(

@@ -53,7 +53,7 @@ static std::string purification_problem(const DensityTask::Params& p) {
     return "purification is for zero temperature; leave 'temperature' out, or write method: submatrix";
   if (p.mu) return "purification finds mu by the number of electrons; leave 'mu' out, or write method: submatrix";
   if (p.form == Form::local || p.groups.by != GroupBy::none || p.prediction || p.krylov_tolerance > 0.0 ||
-      p.solver == SolverKind::newton_schulz || p.solver == SolverKind::pade)
+      shows_no_states(p.solver))
     return "purification multiplies the full matrix; leave form, groups, prediction, krylov_tolerance and the solvers "
            "newton_schulz and pade out, or write method: submatrix";
   return {};

@@ -29,6 +29,14 @@ std::string solver_name(const DensityOptions& options) {
   }
 }
 
+std::string gap_text(const DensityResult& result, const DensityOptions& options) {
+  if (shows_no_states(options.solver))
+    return "whether in a gap is not known: this solver shows no states (solver: lanczos does)";
+  const double gap = result.gap_high - result.gap_low;
+  return fmt::format("between states at {:.6f} and {:.6f} (gap {:.4f} hartree, {:.3f} eV)", result.gap_low,
+                     result.gap_high, gap, gap * ev_per_hartree);
+}
+
 void warn(const MatrixSystem& system, const DensityOptions& options, const DensityResult& result, Log& log) {
   const double gap = result.gap_high - result.gap_low;
   if (options.kt <= 0.0 && gap < 0.01)
@@ -158,10 +166,8 @@ std::vector<std::string> describe_result(const MatrixSystem& system, const Densi
   out.push_back(fmt::format(
       "electrons        {:.8f}{}", result.electrons,
       options.electrons > 0.0 ? fmt::format(", off by {:+.3e}", result.electrons - options.electrons) : ""));
-  out.push_back(fmt::format(
-      "mu               {:.8f} hartree ({}), between states at {:.6f} and {:.6f} (gap {:.4f} hartree, {:.3f} eV)",
-      result.mu, options.mu ? "given" : "found", result.gap_low, result.gap_high, result.gap_high - result.gap_low,
-      (result.gap_high - result.gap_low) * ev_per_hartree));
+  out.push_back(fmt::format("mu               {:.8f} hartree ({}), {}", result.mu, options.mu ? "given" : "found",
+                            gap_text(result, options)));
   if (e.submatrices > 0)
     for (const auto& line : describe_error(system, options, result)) out.push_back(line);
   if (result.prediction) add_prediction(*result.prediction, result.mu, context.log, out);
@@ -209,7 +215,7 @@ std::vector<Result> results_of(const MatrixSystem& system, const DensityOptions&
   if (options.kt > 0.0) add("free_energy", "free energy", result.energy + result.entropy_term, "hartree");
   add("electrons", "electrons", result.electrons, "");
   add("mu", "chemical potential", result.mu, "hartree");
-  add("gap", "gap", result.gap_high - result.gap_low, "hartree");
+  if (!shows_no_states(options.solver)) add("gap", "gap", result.gap_high - result.gap_low, "hartree");
   if (const auto& p = result.purification) {
     add("iterations", "iterations", p->iterations, "");
     add("products", "products of sparse matrices", p->products, "");

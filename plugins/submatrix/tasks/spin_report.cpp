@@ -63,14 +63,14 @@ std::vector<std::string> describe_spins(const MatrixSystem& system, const Densit
   out.push_back(fmt::format("magnetisation    {:.8f} electrons", spins.magnetisation()));
   for (std::size_t s = 0; s < 2; ++s) {
     const DensityResult& r = spins.channel[s];
-    out.push_back(
-        fmt::format("spin {:<5}       {:.8f} electrons, {:.10f} hartree; mu {:.8f} hartree ({}), between states at "
-                    "{:.6f} and {:.6f}",
-                    s == 0 ? "up" : "down", r.electrons, r.energy, r.mu,
-                    options.mu       ? "given"
-                    : spins.together ? "found, the same for both"
-                                     : "found",
-                    r.gap_low, r.gap_high));
+    out.push_back(fmt::format("spin {:<5}       {:.8f} electrons, {:.10f} hartree; mu {:.8f} hartree ({}){}",
+                              s == 0 ? "up" : "down", r.electrons, r.energy, r.mu,
+                              options.mu       ? "given"
+                              : spins.together ? "found, the same for both"
+                                               : "found",
+                              shows_no_states(options.solver)
+                                  ? std::string()
+                                  : fmt::format(", between states at {:.6f} and {:.6f}", r.gap_low, r.gap_high)));
   }
   for (std::size_t s = 0; s < (spins.together ? 1 : 2); ++s) {
     const auto& r = spins.channel[s];

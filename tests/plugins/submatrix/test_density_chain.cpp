@@ -145,6 +145,10 @@ TEST_CASE("the energy-weighted density matrix of sign iterations, wherever the o
       INFO("mu " << mu << ", solver " << static_cast<int>(solver));
       CHECK(result.energy == Approx(band_energy(levels, 20) + 40.0 * (mu - middle)).margin(1e-7));
       CHECK(trace(*result.energy_weighted, system.overlap, world.comm) == Approx(result.energy).margin(1e-6));
+      if (shows_no_states(solver))
+        CHECK(std::isnan(result.gap_high - result.gap_low));  // a sign shows no states
+      else
+        CHECK(result.gap_high - result.gap_low == Approx(levels[20] - levels[19]).margin(1e-7));
     }
   }
 }

@@ -302,6 +302,52 @@ TEST_CASE("a search that starts near the gap finds the same mu in fewer evaluati
   }
 }
 
+/// Electrons above the gap less holes below it, each by itself, so that nothing is lost.
+static long double imbalance(const std::vector<Spectrum>& spectra, long double mu, long double kt, const Comm& comm) {
+  long double sum = 0.0L;
+  for (const auto& s : spectra)
+    for (std::size_t j = 0; j < s.node.size(); ++j) {
+      const long double z = (static_cast<long double>(s.node[j]) - mu) / kt, w = s.weight[j];
+      sum += s.node[j] > 0.0 ? w / (1.0L + std::exp(z)) : -w / (1.0L + std::exp(-z));
+    }
+  double parts[2] = {static_cast<double>(sum), static_cast<double>(sum - static_cast<double>(sum))};
+  comm.sum(parts);
+  return static_cast<long double>(parts[0]) + parts[1];
+}
+
+TEST_CASE("in a gap mu balances electrons and holes, at any temperature") {
+  const World world;
+  std::vector<Spectrum> spectra;
+  for (int c = world.comm.rank(); c < 30; c += world.comm.size()) {
+    Spectrum s;
+    for (int j = 0; j < 20; ++j) {
+      const double x = std::sin(1.7 * c + 2.3 * j * j);
+      s.node.push_back(x < 0.0 ? x - 0.15 : 0.4 * x + 0.05);  // states of unequal density, a gap from -0.15 to 0.05
+      s.weight.push_back(0.05 + 0.02 * std::cos(c + 3.0 * j));
+    }
+    spectra.push_back(s);
+  }
+  const ElectronCount cold(spectra, 0.0, world.comm);
+  const double electrons = cold(-0.05), middle = cold.mu_of(electrons, 0.5);
+  double before = 1.0;
+  for (double kt : {9e-3, 3e-3, 1e-3, 3e-4, 1e-5}) {
+    INFO(kt);
+    const ElectronCount warm(spectra, kt, world.comm);
+    const double mu = warm.mu_of(electrons, 0.5);
+    long double low = mu - 3.0 * kt, high = mu + 3.0 * kt;
+    if (kt > 1e-4) {  // beyond, both sides underflow
+      for (int k = 0; k < 200; ++k) {
+        const long double x = 0.5L * (low + high);
+        (imbalance(spectra, x, kt, world.comm) < 0.0L ? low : high) = x;
+      }
+      CHECK(mu == Approx(static_cast<double>(low)).margin(1e-9 * kt + 1e-14));
+    }
+    CHECK(std::abs(mu - middle) < before);
+    before = std::abs(mu - middle);
+  }
+  CHECK(before < 1e-4);
+}
+
 TEST_CASE(
     "a density matrix that starts from a prediction is the same, and names the column that went wrong, and no other") {
   World world, alone(MPI_COMM_SELF);
