@@ -158,26 +158,26 @@ double ElectronCount::mu_of(double electrons, double weight, const Gap* start) c
 }
 
 /// In a gap electrons and holes are few, so that their difference has no digits in the count. Their logarithms, each
-/// relative to its nearest state, are straight lines in mu, with slopes 1/kT and -1/kT, away from the states.
+/// relative to its nearest state, are straight lines in mu, with slopes 1/kT and -1/kT, away from the states. States
+/// inside the gap, which hold less than the weight that its edges are found by, do not move mu, as for kT = 0.
 double ElectronCount::balanced_mu(const Gap& gap) const {
-  const double middle = gap.middle();
-  const auto above = std::upper_bound(node_.begin(), node_.end(), middle) - node_.begin();
+  const double homo = gap.low, lumo = gap.high;
+  const auto below = std::upper_bound(node_.begin(), node_.end(), homo) - node_.begin(),
+             above = std::lower_bound(node_.begin(), node_.end(), lumo) - node_.begin();
   const auto count = static_cast<std::ptrdiff_t>(node_.size());
-  const double lumo = comm_.min(above < count ? node_[above] : 1e300),
-               homo = comm_.max(above > 0 ? node_[above - 1] : -1e300);
-  if (lumo > 1e299 || homo < -1e299) return middle;
-  const auto log_ratio = [&](double mu) {  // of electrons to holes
+  if (homo < lowest_ || lumo > highest_) return gap.middle();  // nothing or everything is occupied
+  const auto log_ratio = [&](double mu) {                      // of electrons to holes
     ++evaluations_;
     double sums[2] = {};
     for (std::ptrdiff_t j = above; j < count; ++j)
       sums[0] += weight_[j] * std::exp((lumo - node_[j]) / kt_) / (1.0 + std::exp((mu - node_[j]) / kt_));
-    for (std::ptrdiff_t j = 0; j < above; ++j)
+    for (std::ptrdiff_t j = 0; j < below; ++j)
       sums[1] += weight_[j] * std::exp((node_[j] - homo) / kt_) / (1.0 + std::exp((node_[j] - mu) / kt_));
     comm_.sum(sums);
     return (mu - lumo) / kt_ + std::log(sums[0]) - (homo - mu) / kt_ - std::log(sums[1]);
   };
   Bracket b{homo, lumo};
-  double mu = std::clamp(middle, homo, lumo);
+  double mu = gap.middle();
   for (int k = 0; k < 100; ++k) {
     const double ratio = log_ratio(mu);
     (ratio < 0.0 ? b.low : b.high) = mu;

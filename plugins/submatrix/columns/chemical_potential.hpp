@@ -31,9 +31,9 @@ class ElectronCount {
   /// The widest gap with a number of electrons within `window` of this one.
   Gap widest_within(double electrons, double window, double weight) const;
   /// mu for this number of electrons: for kT = 0 the middle of the plateau on which the count is within `weight` of it.
-  /// Where that plateau is much wider than kT, mu is where there are as many electrons above it as holes below it, which
-  /// converges to the middle; elsewhere a zero of the smooth count to 1e-13 of the number of electrons. With `start`,
-  /// the search begins there.
+  /// Where that plateau is much wider than kT, mu is where there are as many electrons above it as holes below it,
+  /// which converges to the middle; elsewhere a zero of the smooth count to 1e-13 of the number of electrons. With
+  /// `start`, the search begins there.
   double mu_of(double electrons, double weight, const Gap* start = nullptr) const;
   /// Number of evaluations of N(mu) so far, each of which takes one reduction over all ranks.
   int evaluations() const { return evaluations_; }
