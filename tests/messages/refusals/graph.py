@@ -86,7 +86,7 @@ edges("FILE:2: node indices start at 0, found -1", "0 1\n-1 2\n")
 edges("FILE:1: node 0 comes before the first one, 1; set 'first_index' to the index of the first node", "0 1\n1 2\n", S + "graph.first=1")
 edges("FILE:1: node 3000000000 is more than 2147483647; remove 'first_index', so that nodes are those that edges name", "3000000000 1\n", S + "graph.first=0")
 edges("'FILE' holds no edge; give lines 'i j [weight]'", "# nothing\n")
-edges("'FILE': the edge between nodes 0 and 1 has the weight 1 once and 2 another time; give it one weight, this graph has no directions",
+edges("'FILE': the edge between nodes 0 and 1 has the weight 1 in one direction and 2 in the other; give it one weight, this graph has no directions",
       "0 1 1\n1 0 2\n")
 edges("'FILE': row 1 of edges names node 3, but nodes are 0 to 2", {"edges": [[0, 1], [1, 3]], "positions": [[0.0], [1.0], [2.0]]}, name="g.h5")
 edges("'FILE' has 2 edges and 1 weights; give one weight for each edge", {"edges": [[0, 1], [1, 2]], "weights": [1.0]}, name="g.h5")
