@@ -8,6 +8,7 @@
 #include <cctype>
 #include <span>
 
+#include "core/base/constants.hpp"
 #include "core/base/key_error.hpp"
 #include "core/base/text.hpp"
 #include "core/deck/about_key.hpp"
@@ -78,7 +79,7 @@ Expanded normal_density(const Expanded& whole, const std::vector<Argument>& give
   argument(1, "0");
   out.add(")/", from);
   argument(2, "1");
-  out.add(")^2)/(sqrt(2*3.141592653589793)*", from);  // digits: no name here can be one of the deck
+  out.add(fmt::format(")^2)/(sqrt(2*{})*", constants::pi), from);  // the number: a parameter may be called pi
   argument(2, "1");
   out.add("))", from);
   return out;
