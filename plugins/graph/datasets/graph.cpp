@@ -23,7 +23,8 @@ void GraphSet::Params::describe(deck::Describe<Params>& d) {
       .def("")
       .example("power_grid.txt");
   d("labels", &Params::labels,
-    "text file of labels with a line 'node class' or 'node class role' for each node, used with edges")
+    "text file of labels with a line 'node class' or 'node class role' for each node, or with columns of such names in "
+    "any order, used with edges")
       .def("");
   d("count", &Params::count, "nodes of a graph given by edges, numbered from 0; 0: those that a line names")
       .at_least(0)

@@ -13,21 +13,20 @@
 
 namespace cambium::graph {
 
-namespace {
-
 std::string lower(std::string_view text) {
   std::string out(text);
   for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return out;
 }
 
-/// A name without its type ("user_id:token"), blanks, dashes and underscores.
 std::string plain_name(std::string_view cell) {
   std::string out;
   for (const char c : lower(cell.substr(0, cell.find(':'))))
     if (std::isalnum(static_cast<unsigned char>(c))) out += c;
   return out;
 }
+
+namespace {
 
 using ColumnNames = std::set<std::string, std::less<>>;
 const ColumnNames source_names{"source",    "sourceid", "src",    "from",     "fromnode",   "fromnodeid", "fromid",

@@ -1,10 +1,18 @@
 #pragma once
 #include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "plugins/graph/graphs/cell_lines.hpp"
 #include "plugins/graph/graphs/edge_text.hpp"
 
 namespace cambium::graph {
+
+/// A text in lower case.
+std::string lower(std::string_view text);
+/// A column name in lower case without its type ("user_id:token"), blanks, dashes and underscores.
+std::string plain_name(std::string_view cell);
 
 /// Content of the banner and the line of sizes of a Matrix Market file (Boisvert, Pozo and Remington, NISTIR 5935).
 struct Market {

@@ -4,49 +4,12 @@
 #include <algorithm>
 
 #include "core/base/error.hpp"
-#include "core/base/text.hpp"
-#include "plugins/graph/graphs/cell_lines.hpp"
 #include "plugins/graph/graphs/graph_file.hpp"
+#include "plugins/graph/graphs/label_text.hpp"
 
 namespace cambium::graph {
 
 namespace {
-
-Role role_in(const CellLines& lines, std::string_view word) {
-  if (word == "training" || word == "train") return Role::training;
-  if (word == "validation" || word == "valid" || word == "val") return Role::validation;
-  if (word == "test") return Role::test;
-  lines.fail(fmt::format("'{}' is no role of a node; training, validation and test are", word));
-}
-
-/// A line of a text of classes.
-struct Labelled {
-  std::int64_t node = 0;
-  std::int32_t label = 0;
-  Role role = Role::none;
-  std::int64_t line = 0;
-};
-
-std::vector<Labelled> read_labels(const std::string& path) {
-  CellLines lines(path);
-  std::vector<Labelled> out;
-  for (bool first = true; lines.next(); first = false) {
-    const auto cells = lines.cells();
-    if (cells.size() < 2 || cells.size() > 3)
-      lines.fail(fmt::format("'node class' or 'node class role' was expected, but the line has {} word{}{}",
-                             cells.size(), cells.size() == 1 ? "" : "s",
-                             cells.size() == 1 ? "; is the file cut short?" : ""));
-    const auto node = lines.whole(cells[0]), label = lines.whole(cells[1]);
-    if (first && !node && !label && !lines.real(cells[0]) && !lines.real(cells[1])) continue;  // names of the columns
-    if (!node) lines.fail(fmt::format("expected a whole number for a node, found '{}'", cells[0]));
-    if (!label) lines.fail(fmt::format("expected a whole number for the index of a class, found '{}'", cells[1]));
-    if (*label < 0 || *label >= most_classes)
-      lines.fail(fmt::format("classes are numbered from 0 to {}, not {}", most_classes - 1, *label));
-    out.push_back({*node, static_cast<std::int32_t>(*label), cells.size() == 3 ? role_in(lines, cells[2]) : Role::none,
-                   lines.line_number()});
-  }
-  return out;
-}
 
 /// Adds labelled IDs between the smallest and the largest ID of the edges as nodes.
 Numbering with_labelled(const Numbering& named, const std::vector<Labelled>& labels) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "core/base/constants.hpp"
 #include "core/base/error.hpp"
@@ -44,7 +45,7 @@ void NetworkKeys::describe(deck::Describe<NetworkKeys>& d) {
   d("random", &NetworkKeys::random, "synthetic random geometric graph in the unit square");
   d("file", &NetworkKeys::file,
     "graph file: text with lines 'i j [weight]', or HDF5 (.h5) with arrays edges (edges, 2), weights and positions; "
-    "edge directions are ignored")
+    "edge directions are ignored, and weights given again in the same direction are summed")
       .def("")
       .example("roads.edges");
   d("group", &NetworkKeys::group, "HDF5 group that holds these arrays").def("");
@@ -76,47 +77,73 @@ namespace {
 
 /// Findings in addition to plain edges.
 struct Oddities {
-  std::int64_t loops = 0, repeated = 0, isolated = 0;
+  std::int64_t loops = 0, mutual = 0, again = 0, isolated = 0;
 };
+
+/// Edges between two nodes: weight and number of those given in either direction.
+struct Between {
+  double weight[2] = {0.0, 0.0};
+  std::int64_t count[2] = {0, 0};
+};
+
+/// Sums edges, all between the same two nodes. Without weights each direction is 1.
+Between sum_of(std::span<const sparse::Entry> edges, bool weighted) {
+  Between out;
+  for (const auto& e : edges) {
+    const std::size_t way = e.row < e.column ? 0 : 1;
+    if (out.count[way]++ == 0 || !weighted)
+      out.weight[way] = e.value;
+    else
+      out.weight[way] += e.value;
+  }
+  return out;
+}
 
 /// Both directions of every edge once.
 std::vector<sparse::Entry> both_directions(const EdgeList& list, const std::string& name, Oddities& odd) {
+  constexpr double same = 1e-9;  // precision of weights in text files, and of their sums
   std::vector<sparse::Entry> sorted;
   for (const auto& e : list.edges) {
     if (e.row == e.column)
       ++odd.loops;
     else
-      sorted.push_back({std::min(e.row, e.column), std::max(e.row, e.column), e.value});
+      sorted.push_back(e);
   }
-  const auto before = [](const sparse::Entry& a, const sparse::Entry& b) {
-    return a.row != b.row ? a.row < b.row : a.column < b.column;
-  };
-  std::stable_sort(sorted.begin(), sorted.end(), before);
+  const auto ends = [](const sparse::Entry& e) { return std::minmax({e.row, e.column}); };
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [&](const sparse::Entry& a, const sparse::Entry& b) { return ends(a) < ends(b); });
   std::vector<sparse::Entry> out;
-  for (std::size_t k = 0; k < sorted.size(); ++k) {
-    const auto& e = sorted[k];
-    if (k > 0 && !before(sorted[k - 1], e)) {
-      ++odd.repeated;
-      if (sorted[k - 1].value != e.value)
-        throw InputError(
-            fmt::format("{}: the edge between nodes {} and {} has the weight {:g} once and {:g} another time; give it "
-                        "one weight, this graph has no directions",
-                        name, list.names.number(e.row), list.names.number(e.column), sorted[k - 1].value, e.value));
-      continue;
-    }
-    out.push_back(e);
-    out.push_back({e.column, e.row, e.value});
+  for (std::size_t k = 0, next = 0; k < sorted.size(); k = next) {
+    const auto [low, high] = ends(sorted[k]);
+    while (next < sorted.size() && ends(sorted[next]) == ends(sorted[k])) ++next;
+    const auto between = sum_of(std::span(sorted).subspan(k, next - k), list.weighted);
+    const auto [along, back] = between.weight;
+    const bool mutual = between.count[0] > 0 && between.count[1] > 0;
+    odd.mutual += mutual;
+    odd.again += std::max<std::int64_t>(between.count[0] - 1, 0) + std::max<std::int64_t>(between.count[1] - 1, 0);
+    if (mutual && std::abs(along - back) > same * std::max(along, back))
+      throw InputError(fmt::format(
+          "{}: the edge between nodes {} and {} has the weight {:g} in one direction and {:g} in the other; "
+          "give it one weight, this graph has no directions",
+          name, list.names.number(low), list.names.number(high), along, back));
+    const double weight = between.count[0] > 0 ? along : back;
+    out.push_back({low, high, weight});
+    out.push_back({high, low, weight});
   }
   return out;
 }
 
-void say(const Oddities& odd, const std::string& name, Log& log) {
+void say(const Oddities& odd, bool weighted, const std::string& name, Log& log) {
   if (odd.loops)
     log.warn(fmt::format("graph {}: {} edges from a node to itself were left out, nothing flows through them", name,
                          odd.loops));
-  if (odd.repeated)
-    log.info(fmt::format("graph {}: {} edges are given more than once, or in both directions, and count once", name,
-                         odd.repeated));
+  if (odd.mutual)
+    log.info(fmt::format("graph {}: {} edges are given in both directions, and count once", name, odd.mutual));
+  if (odd.again && weighted)
+    log.warn(fmt::format("graph {}: {} edges are given again in the same direction; their weights were summed", name,
+                         odd.again));
+  else if (odd.again)
+    log.info(fmt::format("graph {}: {} edges are given more than once, and count once", name, odd.again));
   if (odd.isolated)
     log.warn(fmt::format("graph {}: {} nodes have no edge; only their reactions change them", name, odd.isolated));
 }
@@ -129,7 +156,7 @@ Network network_of(const EdgeList& list, const std::string& name, bool renumber,
   const auto entries = both_directions(list, name, odd);
   out.weight = sparse::csr_from_entries(list.nodes, list.nodes, entries).matrix;
   for (std::int64_t i = 0; i < list.nodes; ++i) odd.isolated += out.weight.length(i) == 0;
-  say(odd, name, log);
+  say(odd, list.weighted, name, log);
   out.place = list.place;
   out.names = list.names.size() > 0 ? list.names : Numbering(list.nodes);
   for (std::int64_t i = std::ssize(out.place); i < list.nodes; ++i) {

@@ -60,9 +60,10 @@ Network make_network(const NetworkKeys& keys, std::uint64_t seed, Log& log);
 /// Edges as read or generated.
 struct EdgeList {
   std::int64_t nodes = 0;
-  std::vector<sparse::Entry> edges;  ///< each undirected edge once, in either direction
+  std::vector<sparse::Entry> edges;  ///< in either direction or in both
   std::vector<Place> place;          ///< empty: nodes are placed on a circle
   Numbering names;                   ///< IDs of the nodes in the file; without nodes: from 0
+  bool weighted = false;             ///< the file states weights
 };
 /// Reads an edge list in text form (read_edge_text()). Nodes are those named in a line; with `keys.first` all from it
 /// to the largest. InputError with the line.
@@ -70,9 +71,10 @@ EdgeList read_edge_list(const NetworkKeys& keys, Log& log);
 /// Reads the arrays edges (edges, 2), weights (edges; default 1) and positions (nodes, 2 or 3; optional), and the
 /// attribute `nodes` if some have no edge. Without positions, `nodes` and `keys.first`, nodes are those named by edges.
 EdgeList read_edge_file(const NetworkKeys& keys);
-/// Converts edges to symmetric rows: an edge given in both directions counts once if the weights agree and is an error
-/// otherwise; self-loops have no effect and are dropped. Nodes of files are renumbered to bring neighbours close
-/// together.
+/// Converts edges to symmetric rows. Weights given again in the same direction are summed, as are the entries of a
+/// sparse matrix in coordinate form; an edge without weights counts once. One given in both directions counts once if
+/// the weights agree and is an error otherwise; self-loops have no effect and are dropped. Nodes of files are
+/// renumbered to bring neighbours close together.
 Network network_of(const EdgeList& list, const std::string& name, bool renumber, Log& log);
 
 EdgeList ring_of(const NetworkKeys::Ring& keys);

@@ -40,6 +40,7 @@ EdgeList read_edge_list(const NetworkKeys& keys, Log& log) {
   EdgeList out;
   out.names = keys.first ? from_first(text, *keys.first) : nodes_of(text, 0);
   out.nodes = out.names.size();
+  out.weighted = !text.weight.empty();
   out.edges.reserve(text.u.size());
   for (std::int64_t k = 0; k < text.size(); ++k) {
     const auto at = static_cast<std::size_t>(k);
@@ -82,7 +83,8 @@ void read_edges(const io::Group& group, const NetworkKeys& keys, EdgeList& out) 
     throw InputError(fmt::format("'{}': edges must have two nodes in each row", group.file()));
   const auto ends = set.read<std::vector<std::int64_t>>();
   std::vector<double> weights(shape[0], 1.0);
-  if (group.exists("weights")) weights = group.read<std::vector<double>>("weights");
+  out.weighted = group.exists("weights");
+  if (out.weighted) weights = group.read<std::vector<double>>("weights");
   if (std::ssize(weights) != shape[0])
     throw InputError(fmt::format("'{}' has {} edges and {} weights; give one weight for each edge", group.file(),
                                  shape[0], weights.size()));

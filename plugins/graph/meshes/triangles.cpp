@@ -112,26 +112,41 @@ void require_plane(const RawMesh& raw, const std::string& name) {
                       name, raw.point_number[i], raw.point[i][2], raw.point[0][2]));
 }
 
-/// Makes all triangles counter-clockwise; reverses a mesh that is clockwise throughout.
+/// Makes all triangles counter-clockwise: mesh generators and triangulations do not always agree on the order of
+/// corners, which means nothing in a plane. require_unfolded() finds those that a fault of the mesh turned.
 void orient(RawMesh& raw, const std::string& name, Log& log) {
-  std::int64_t inverted = 0, first = -1;
+  std::int64_t turned = 0, first = 0;
   for (std::size_t t = 0; t < raw.corner.size(); ++t) {
-    const double area = doubled_area(raw, raw.corner[t]), side = longest_side(raw, raw.corner[t]);
+    auto& c = raw.corner[t];
+    const double area = doubled_area(raw, c), side = longest_side(raw, c);
     if (std::abs(area) <= 1e-12 * side * side)
       throw InputError(fmt::format("mesh {}: triangle {} has no area; mesh the domain again, or remove it", name,
                                    raw.triangle_number[t]));
     if (area > 0.0) continue;
-    if (first < 0) first = static_cast<std::int64_t>(t);
-    ++inverted;
+    if (turned++ == 0) first = raw.triangle_number[t];
+    std::swap(c[1], c[2]);
   }
-  if (inverted == 0) return;
-  if (inverted < std::ssize(raw.corner))
-    throw InputError(fmt::format(
-        "mesh {}: triangle {} is inverted (its corners go round clockwise, those of {} of {} others do not); "
-        "exchange two of its corners, or mesh the domain again",
-        name, raw.triangle_number[first], std::ssize(raw.corner) - inverted, raw.corner.size() - 1));
-  for (auto& c : raw.corner) std::swap(c[1], c[2]);
-  log.info(fmt::format("mesh {}: all triangles go round clockwise and are turned", name));
+  if (turned == std::ssize(raw.corner))
+    log.info(fmt::format("mesh {}: all triangles go round clockwise and are turned", name));
+  else if (turned > 0)
+    log.info(fmt::format("mesh {}: {} of {} triangles (the first is {}) go round clockwise and are turned", name,
+                         turned, raw.corner.size(), first));
+}
+
+/// InputError if two triangles with a common edge overlap: both are counter-clockwise, so they pass it in the same
+/// direction if they lie on the same side of it.
+void require_unfolded(const RawMesh& raw, const std::string& name) {
+  std::map<Edge, std::size_t> passed;
+  for (std::size_t t = 0; t < raw.corner.size(); ++t)
+    for (int k = 0; k < 3; ++k) {
+      const auto a = raw.corner[t][k], b = raw.corner[t][(k + 1) % 3];
+      const auto [at, fresh] = passed.emplace(Edge{a, b}, t);
+      if (!fresh)
+        throw InputError(fmt::format(
+            "mesh {}: triangles {} and {} lie on the same side of their common edge between nodes {} and {}, so the "
+            "mesh is folded there; move its nodes, or mesh the domain again",
+            name, raw.triangle_number[at->second], raw.triangle_number[t], raw.point_number[a], raw.point_number[b]));
+    }
 }
 
 void require_single(const RawMesh& raw, const std::string& name) {
@@ -367,6 +382,7 @@ Triangles checked_mesh(RawMesh raw, const std::string& name, Log& log, bool made
   orient(raw, name, log);
   Triangles out;
   out.boundary = boundary_of(raw, name, out.more_tags);
+  if (!made) require_unfolded(raw, name);
   say_hanging(raw, out.boundary, name, log);
   if (!made) {
     require_apart(raw, out.boundary, name);

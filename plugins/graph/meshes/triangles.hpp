@@ -93,10 +93,10 @@ void refine(Triangles& mesh, const MeshKeys::Refine& keys, const std::string& na
 /// Renumbers the nodes to bring neighbours close together; `number` holds the original numbers.
 void renumber_nodes(Triangles& mesh);
 
-/// InputError for a triangle of zero area, inconsistent orientation, a duplicate triangle, an edge of three triangles,
-/// overlapping triangles, points outside a plane z = constant. Logs unused nodes, which are removed, hanging nodes, and
-/// boundaries with coincident nodes. `name`: of the mesh, for messages. `made`: created by a generator, so that no
-/// triangles overlap.
+/// InputError for a triangle of zero area, a duplicate triangle, an edge of three triangles, overlapping or folded
+/// triangles, points outside a plane z = constant. Logs clockwise triangles, which are turned, unused nodes, which are
+/// removed, hanging nodes, and boundaries with coincident nodes. `name`: of the mesh, for messages. `made`: created by
+/// a generator, so that no triangles overlap.
 Triangles checked_mesh(RawMesh raw, const std::string& name, Log& log, bool made = false);
 
 RawMesh rectangle_of(const MeshKeys::Rectangle& keys, std::uint64_t seed);

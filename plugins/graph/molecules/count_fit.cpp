@@ -22,14 +22,16 @@ std::map<CountFit::Kind, double> CountFit::counts(const MoleculeView& m) const {
   return out;
 }
 
+void CountFit::require_bonds(std::span<const MoleculeView> molecules) {
+  if (std::all_of(molecules.begin(), molecules.end(), [](const MoleculeView& m) { return m.bond.empty(); }))
+    throw InputError("the molecules have no bonds to count; take atoms, or give a file with the array 'bond'");
+}
+
 void CountFit::fit(std::span<const MoleculeView> molecules, Counted counted, bool constant) {
   counted_ = counted;
   constant_ = constant;
   energy_.clear();
-  bool bonds = false;
-  for (const auto& m : molecules) bonds |= !m.bond.empty();
-  if (counted == Counted::bonds && !bonds)
-    throw InputError("the molecules have no bonds to count; take atoms, or give a file with the array 'bond'");
+  if (counted == Counted::bonds) require_bonds(molecules);
   for (const auto& m : molecules)
     for (const auto& [kind, count] : counts(m)) energy_[kind] = 0.0;
   std::map<Kind, std::size_t> column;

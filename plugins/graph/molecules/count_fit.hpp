@@ -13,6 +13,8 @@ namespace cambium::graph {
 class CountFit {
  public:
   enum class Counted { atoms, bonds };  ///< bonds: atoms and bonds
+  /// InputError if no molecule has bonds.
+  static void require_bonds(std::span<const MoleculeView> molecules);
   /// InputError for bonds if the molecules have none.
   void fit(std::span<const MoleculeView> molecules, Counted counted, bool constant = false);
   /// In the unit of the energies. InputError for an element not present in fit(); new kinds of bonds are ignored.

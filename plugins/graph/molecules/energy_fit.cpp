@@ -13,6 +13,11 @@ std::string name_of(Kind kind) {
   return names.at(static_cast<std::size_t>(kind));
 }
 
+void EnergyFit::require(std::span<const MoleculeView> molecules, Kind kind) {
+  if (kind == Kind::bonds) CountFit::require_bonds(molecules);
+  if (kind == Kind::coulomb || kind == Kind::bag_of_bonds) MoleculeKernel::require(molecules);
+}
+
 void EnergyFit::fit(std::span<const MoleculeView> molecules, Kind kind, bool constant) {
   kind_ = kind;
   if (kind == Kind::atoms || kind == Kind::bonds) {

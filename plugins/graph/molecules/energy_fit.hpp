@@ -13,6 +13,9 @@ namespace cambium::graph {
 class EnergyFit {
  public:
   enum class Kind { atoms, bonds, coulomb, bag_of_bonds };
+  /// Throws the InputErrors of the selected fit without doing it: for bonds that are not there, for kernels of too many
+  /// molecules or of periodic cells.
+  static void require(std::span<const MoleculeView> molecules, Kind kind);
   /// Throws the InputErrors of the selected fit; `constant` as in CountFit.
   void fit(std::span<const MoleculeView> molecules, Kind kind, bool constant = false);
   double operator()(const MoleculeView& molecule) const;

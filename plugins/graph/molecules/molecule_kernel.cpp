@@ -48,7 +48,7 @@ void MoleculeKernel::try_width(double width, const std::vector<double>& distance
   }
 }
 
-void MoleculeKernel::fit(std::span<const MoleculeView> molecules) {
+void MoleculeKernel::require(std::span<const MoleculeView> molecules) {
   if (std::ssize(molecules) > most)
     throw KeyError("molecules.kernel.size", "",
                    fmt::format("a kernel of {} molecules takes longer than it is worth (at most {}); leave coulomb and "
@@ -58,6 +58,10 @@ void MoleculeKernel::fit(std::span<const MoleculeView> molecules) {
     throw KeyError("molecules.kernel.cell", "",
                    "a kernel compares molecules in vacuum, but some of these have a periodic cell; leave coulomb and "
                    "bag_of_bonds out of 'baselines', and take another 'reference'");
+}
+
+void MoleculeKernel::fit(std::span<const MoleculeView> molecules) {
+  require(molecules);
   atoms_.fit(molecules, CountFit::Counted::atoms);
   std::vector<Descriptor> known;
   std::vector<double> rest, distances;

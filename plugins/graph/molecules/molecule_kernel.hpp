@@ -14,7 +14,9 @@ class MoleculeKernel {
   enum class Descriptors { coulomb, bag_of_bonds };
   explicit MoleculeKernel(Descriptors descriptors) : descriptors_(descriptors) {}
   static constexpr std::int64_t most = 4000;  ///< molecules: one symmetric eigenproblem of this order for each width
-  /// InputError for more than `most` molecules.
+  /// InputError for more than `most` molecules, and for periodic cells.
+  static void require(std::span<const MoleculeView> molecules);
+  /// The same InputErrors.
   void fit(std::span<const MoleculeView> molecules);
   double operator()(const MoleculeView& molecule) const;
   /// The same for a molecule that is not in the training set; for one that is, the leave-one-out prediction (with

@@ -31,25 +31,26 @@ void MoleculeEnergies::Params::describe(deck::Describe<Params>& d) {
       .example("[\"{run}/train/model.h5\"]");
   d("baselines", &Params::baselines,
     "fits without a network: linear in the counts of atoms, of atoms and bonds, and kernel ridge regression on Coulomb "
-    "matrices and on bags of bonds")
+    "matrices and on bags of bonds; default: all that suit the molecules (bonds only where the data list them, kernels "
+    "only without periodic cells)")
       .formerly("rivals")
       .options({{"atoms", Baseline::atoms},
                 {"bonds", Baseline::bonds},
                 {"coulomb", Baseline::coulomb},
-                {"bag_of_bonds", Baseline::bag_of_bonds}})
-      .def({Baseline::atoms, Baseline::bonds, Baseline::coulomb, Baseline::bag_of_bonds});
+                {"bag_of_bonds", Baseline::bag_of_bonds}});
   d("batch", &Params::batch, "molecules that a model evaluates at a time").at_least(1).def(64);
   d.check([](const Params& p) -> std::string {
-    return p.models.empty() && p.baselines.empty() ? "there is nothing to evaluate: name models, baselines or both"
-                                                   : "";
+    return p.models.empty() && p.baselines && p.baselines->empty()
+               ? "there is nothing to evaluate: name models, baselines or both"
+               : "";
   });
 }
 
 void MoleculeEnergies::check(Context& context) {
   context.registry->make<Dataset>(params_.training, context);
   context.registry->make<Dataset>(params_.test, context);
-  context.log.info(
-      fmt::format("molecule_energies: {} models, {} baselines", params_.models.size(), params_.baselines.size()));
+  context.log.info(fmt::format("molecule_energies: {} models, {} baselines", params_.models.size(),
+                               params_.baselines ? std::to_string(params_.baselines->size()) : "all suitable"));
 }
 
 namespace {
@@ -134,6 +135,7 @@ void MoleculeEnergies::examine(Check& check) {
     if (const auto path = check.waits(data->node))
       return check.not_looked_at(fmt::format("the molecules: '{}' is still to be written", *path));
   const Judged judged(params_, check.context());
+  baselines(judged, nullptr);
   for (std::size_t k = 0; k < params_.models.size(); ++k) {
     const auto& path = params_.models[k];
     if (check.waits(path)) continue;
@@ -142,9 +144,26 @@ void MoleculeEnergies::examine(Check& check) {
   }
 }
 
-std::vector<MoleculeEnergies::Row> MoleculeEnergies::baseline_rows(const Judged& judged) {
+std::vector<Baseline> MoleculeEnergies::baselines(const Judged& judged, Log* log) const {
+  const auto suits = [&](Baseline kind) { EnergyFit::require(judged.training.views, kind); };
+  if (params_.baselines) {
+    for (const auto kind : *params_.baselines)
+      deck::about_key("molecule_energies.baselines", "baselines", [&] { suits(kind); });
+    return *params_.baselines;
+  }
+  std::vector<Baseline> out;
+  for (const auto kind : {Baseline::atoms, Baseline::bonds, Baseline::coulomb, Baseline::bag_of_bonds}) try {
+      suits(kind);
+      out.push_back(kind);
+    } catch (const InputError& error) {
+      if (log) log->info(fmt::format("without the baseline '{}': {}", name_of(kind), error.what()));
+    }
+  return out;
+}
+
+std::vector<MoleculeEnergies::Row> MoleculeEnergies::baseline_rows(const Judged& judged, Log& log) {
   std::vector<Row> out;
-  for (const auto baseline : params_.baselines) {
+  for (const auto baseline : baselines(judged, &log)) {
     EnergyFit fit;
     fit.fit(judged.training.views, baseline, true);
     Row row{name_of(baseline), fit.note(judged.test.unit), {}};
@@ -227,7 +246,7 @@ Task::Outcome MoleculeEnergies::run(Context& context) {
   const Judged judged(params_, context);
   unit_ = judged.test.unit;
   citations_.clear();
-  rows_ = baseline_rows(judged);
+  rows_ = baseline_rows(judged, context.log);
   for (auto& row : model_rows(judged, context)) rows_.push_back(std::move(row));
   context.log.info(fmt::format("{} molecules for training, {} for the test; errors in {}:",
                                judged.training.views.size(), judged.test.views.size(), unit_));

@@ -1,4 +1,6 @@
 #pragma once
+#include <optional>
+
 #include "core/deck/describe.hpp"
 #include "core/plugin/check.hpp"
 #include "core/plugin/task.hpp"
@@ -14,7 +16,7 @@ class MoleculeEnergies : public Task, public Checked {
   struct Params {
     deck::Choice<train::Dataset> training, test;
     std::vector<std::string> models;
-    std::vector<EnergyFit::Kind> baselines;
+    std::optional<std::vector<EnergyFit::Kind>> baselines;  ///< absent: all that suit the molecules
     std::int64_t batch = 64;
     static void describe(deck::Describe<Params>& d);
   };
@@ -36,7 +38,10 @@ class MoleculeEnergies : public Task, public Checked {
     double mae = 0.0, rmse = 0.0, largest = 0.0;
   };
   struct Judged;
-  std::vector<Row> baseline_rows(const Judged& judged);
+  /// Baselines of the deck, or all that suit the training molecules, with a note about the others. KeyError for one of
+  /// the deck that does not suit them.
+  std::vector<EnergyFit::Kind> baselines(const Judged& judged, Log* log) const;
+  std::vector<Row> baseline_rows(const Judged& judged, Log& log);
   std::vector<Row> model_rows(const Judged& judged, Context& context);
   void score(Row& row, const Judged& judged) const;
   void write(const Judged& judged, Context& context) const;

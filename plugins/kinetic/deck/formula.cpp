@@ -8,6 +8,7 @@
 #include <cctype>
 #include <span>
 
+#include "core/base/constants.hpp"
 #include "core/base/key_error.hpp"
 #include "core/base/text.hpp"
 #include "core/deck/about_key.hpp"
@@ -78,7 +79,7 @@ Expanded normal_density(const Expanded& whole, const std::vector<Argument>& give
   argument(1, "0");
   out.add(")/", from);
   argument(2, "1");
-  out.add(")^2)/(sqrt(2*pi)*", from);
+  out.add(fmt::format(")^2)/(sqrt(2*{})*", constants::pi), from);  // the number: a parameter may be called pi
   argument(2, "1");
   out.add("))", from);
   return out;
@@ -168,7 +169,8 @@ std::vector<std::string> phase_variables(int cdim, int vdim) {
 namespace {
 
 /// Names of parameters in a formula.
-std::vector<std::string> named_in(const std::string& text, const std::map<std::string, std::string>& parameters) {
+template <class Value>
+std::vector<std::string> named_in(const std::string& text, const std::map<std::string, Value>& parameters) {
   const auto part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
   std::vector<std::string> out;
   for (std::size_t at = 0; at < text.size();) {
@@ -215,10 +217,28 @@ class Parameters {
 }  // namespace
 
 std::map<std::string, double> values_of(const std::map<std::string, std::string>& parameters) {
+  for (const char* name : {"x", "y", "z", "vx", "vy", "vz", "v", "t", "pi"})
+    if (parameters.count(name))
+      throw KeyError(
+          "kinetic.parameters.name", deck::child_path("parameters", name),
+          fmt::format("a parameter cannot be called '{}': formulas call a coordinate, the time or a constant "
+                      "so; give it a name of its own",
+                      name));
   Parameters order(parameters);
   std::map<std::string, double> out;
   for (const auto& [name, text] : parameters) out[name] = order.value(name);
   return out;
+}
+
+void warn_of_hidden(const std::string& text, const std::string& what, const std::vector<std::string>& names,
+                    const std::map<std::string, double>& parameters, Log& log) {
+  const auto used = named_in(text, parameters);
+  for (const auto& name : names)
+    if (std::find(used.begin(), used.end(), name) != used.end())
+      log.warn(
+          fmt::format("{}: '{}' is the parameter of that name, {:g}, not the local density or temperature; rename "
+                      "the parameter if these are meant",
+                      what, name, parameters.at(name)));
 }
 
 }  // namespace cambium::kinetic

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/log.hpp"
 #include "core/deck/expression.hpp"
 
 namespace cambium::kinetic {
@@ -31,8 +32,11 @@ class Formula {
 };
 
 /// Values of the deck's `parameters`; they may use each other, in any order. Throws deck::ExpressionError, and
-/// InputError for circular definitions.
+/// InputError for circular definitions and for names of coordinates and constants.
 std::map<std::string, double> values_of(const std::map<std::string, std::string>& parameters);
+/// Warns where the formula of `what` uses parameters that hide `names`, the local densities and temperatures.
+void warn_of_hidden(const std::string& text, const std::string& what, const std::vector<std::string>& names,
+                    const std::map<std::string, double>& parameters, Log& log);
 /// A formula without variables.
 double constant(const std::string& text, const std::map<std::string, double>& parameters);
 /// "x", "y", "z" as far as there are dimensions, and "t".

@@ -37,6 +37,8 @@ class FieldModel {
   virtual bool ahead() const { return false; }
   /// Walls that keep the charge they absorb: stage() needs what `before` collects there.
   virtual std::span<const WallSide> collecting() const { return {}; }
+  /// True if a uniform background compensates the net charge of the sources.
+  virtual bool neutralises() const { return false; }
   /// Components by the names that save() gives them, on this grid, where the file of another run had them; otherwise as
   /// initialise().
   using Find = std::function<std::optional<std::vector<double>>(const std::string& name)>;

@@ -35,6 +35,7 @@ class Poisson : public FieldModel {
   double frequency() const override { return frequency_; }
   void stage(const Stage& stage, const Sources& before, const Sources& after) override;
   std::span<const WallSide> collecting() const override { return floating(); }
+  bool neutralises() const override { return neutral_ && floating().empty(); }
   std::vector<Reading> readings() const override;
   const double* electric(int slot, int c) const override { return c < grid_.dimensions ? e_[slot][c].data() : nullptr; }
   const double* magnetic(int, int) const override { return nullptr; }

@@ -1,6 +1,7 @@
 #include "plugins/kinetic/physics/plasma.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 
@@ -11,12 +12,29 @@
 
 namespace cambium::kinetic {
 
+/// Where parameters of the deck take the place of densities and temperatures in frequencies and rates.
+static void warn_of_hidden_names(const CommonParams& params, Log& log) {
+  const auto values = params.values();
+  std::vector<std::string> all;
+  for (const auto& s : params.species) {
+    for (const char* of : {"n_", "T_"}) all.push_back(of + s.name);
+    if (s.collisions)
+      warn_of_hidden(s.collisions->frequency, fmt::format("species '{}': the collision frequency", s.name), {"n", "T"},
+                     values, log);
+  }
+  for (const auto& pair : params.collisions)
+    warn_of_hidden(pair.frequency, fmt::format("collisions of '{}'", fmt::join(pair.species, "' with '")), all, values,
+                   log);
+  for (const auto& reaction : params.reactions) warn_of_hidden(reaction.rate, "reactions: the rate", all, values, log);
+}
+
 Plasma::Plasma(const CommonParams& params, Context& context) : common_(params), context_(context) {
   if (const auto problem = problem_of_names(params.species, params.fluid_species); !problem.empty())
     throw KeyError("kinetic.species.names", "species", problem);
   for (const auto& s : params.species) species_.push_back(std::make_unique<Species>(params, s, context.comm));
   exchanges_ = std::make_unique<Exchanges>(params, species_, context);
   add_fluids();
+  warn_of_hidden_names(params, context.log);
 }
 
 void Plasma::add_fluids() {
@@ -67,6 +85,7 @@ void Plasma::initialise() {
   } else {
     deck::about_key("kinetic.start_from", "start_from", [&] { start_from(common_.start_from); });
   }
+  warn_about_net_charge();
   warn_about_debye_length();
 }
 
@@ -166,6 +185,30 @@ Sources Plasma::sources_and_walls(int slot, double time) const {
   for (const auto& s : fluids_) out.carried += std::abs(s->charge()) * s->totals()[0];
   out.carried = ranks().row().sum(out.carried);
   return out;
+}
+
+/// Charges that the deck gives completely should add up to nothing where the mean is neutralised. A single species with
+/// charge is meant to have a neutral background.
+void Plasma::warn_about_net_charge() const {
+  if (!fields_ || !fields_->neutralises()) return;
+  int charged = 0;
+  double total = conf().integral(sources(0).charge.data()), without_signs = 0.0;
+  if (!background_.empty()) without_signs += std::abs(conf().integral(background_.data()));
+  for (const auto& s : species_) {
+    without_signs += std::abs(s->charge()) * conf().integral(s->moment(0, 0).data());
+    charged += s->charge() != 0.0;
+  }
+  for (const auto& s : fluids_) {
+    without_signs += std::abs(s->charge()) * s->totals()[0];
+    charged += s->charge() != 0.0;
+  }
+  total = ranks().row().sum(total);
+  without_signs = ranks().row().sum(without_signs);
+  if ((charged < 2 && background_.empty()) || std::abs(total) <= 1e-6 * without_signs) return;
+  context_.log.warn(
+      fmt::format("species and background have a net charge of {:.4g} ({:.3g} of their charges without signs), which a "
+                  "uniform background neutralises; correct the densities, or add it to 'background'",
+                  total, std::abs(total) / without_signs));
 }
 
 void Plasma::warn_about_debye_length() const {

@@ -54,6 +54,7 @@ class Plasma {
   void add_fluids();
   ForceField force(double charge_over_mass, int slot, double time, int which);
   void start_from(const std::string& path);
+  void warn_about_net_charge() const;
   void warn_about_debye_length() const;
 
   CommonParams common_;

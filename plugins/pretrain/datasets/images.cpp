@@ -23,7 +23,8 @@ void MadeUpImages::describe(deck::Describe<MadeUpImages>& d) {
 
 void Images::Params::describe(deck::Describe<Params>& d) {
   d("file", &Params::file, "HDF5 file of images").def("").example("digits.h5");
-  d("images", &Params::images, "array of the file, (samples, rows, columns)").def("images");
+  d("images", &Params::images, "array of the file, (samples, rows, columns), perhaps with an axis of one channel")
+      .def("images");
   d("labels", &Params::labels, "array of the file, (samples); none: \"\"").def("labels");
   d("synthetic", &Params::made_up, "patterns of spots, instead of a file").formerly("made_up");
   d("split_halves", &Params::halves,
@@ -71,6 +72,22 @@ void draw(const MadeUpImages& keys, std::int64_t sample, std::int64_t label, std
     }
 }
 
+/// Samples, rows and columns of an array; an axis of one channel, before or behind them, is left out. InputError for
+/// other shapes.
+std::array<std::int64_t, 3> plain_shape(const std::vector<std::int64_t>& shape, const Images::Params& params) {
+  if (shape.size() == 4 && shape[1] == 1) return {shape[0], shape[2], shape[3]};
+  if (shape.size() == 4 && shape[3] == 1) return {shape[0], shape[1], shape[2]};
+  if (shape.size() != 3)
+    throw InputError(fmt::format("'{}': {} has {} axes; samples, rows and columns are read", params.file, params.images,
+                                 shape.size()));
+  if (constexpr std::int64_t most_channels = 4; shape[2] <= most_channels && shape[1] > 2 * most_channels)
+    throw InputError(
+        fmt::format("'{}': {} has the shape ({}): images of {} columns look like one image with its channels last; "
+                    "store (samples, rows, columns), one channel of each image",
+                    params.file, params.images, fmt::join(shape, ", "), shape[2]));
+  return {shape[0], shape[1], shape[2]};
+}
+
 }  // namespace
 
 Images::Pictures Images::pictures() const {
@@ -86,15 +103,7 @@ Images::Pictures Images::pictures() const {
   }
   const auto file = io::File::open(params_.file);
   const auto set = file.dataset(params_.images);
-  const auto shape = set.shape();
-  if (shape.size() != 3)
-    throw InputError(fmt::format("'{}': {} has {} axes; samples, rows and columns are read", params_.file,
-                                 params_.images, shape.size()));
-  if (constexpr std::int64_t most_channels = 4; shape[2] <= most_channels && shape[1] > 2 * most_channels)
-    throw InputError(
-        fmt::format("'{}': {} has the shape ({}): images of {} columns look like one image with its channels last; "
-                    "store (samples, rows, columns), one channel of each image",
-                    params_.file, params_.images, fmt::join(shape, ", "), shape[2]));
+  const auto shape = plain_shape(set.shape(), params_);
   const bool marked = io::cf::has_marks(set);
   out = {shape[0], shape[1], shape[2], marked ? std::vector<float>{} : set.read<std::vector<float>>(), {}};
   if (marked)

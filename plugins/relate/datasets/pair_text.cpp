@@ -60,6 +60,14 @@ bool is_missing(const std::string& text) {
   return std::find(words.begin(), words.end(), lower_case(text)) != words.end();
 }
 
+/// A value with "≥" and "≤" at its beginning, as publications write them, as ">=" and "<=".
+std::string plain_signs(const std::string& text) {
+  for (const auto& [sign, plain] :
+       {std::pair<std::string, const char*>{"\u2265", ">="}, {"\u2264", "<="}, {"\u2a7e", ">="}, {"\u2a7d", "<="}})
+    if (text.starts_with(sign)) return plain + text.substr(sign.size());
+  return text;
+}
+
 /// A bound: a number after > or <.
 bool is_bound(const std::string& text) {
   const auto first = text.find_first_not_of("<>=~ ");
@@ -124,20 +132,21 @@ class PairReader {
 
   /// None if the pair is omitted.
   std::optional<double> value() {
-    std::string text = cell(columns_.value);
+    const std::string& given = cell(columns_.value);
+    std::string text = plain_signs(given);
     if (!is_missing(text) && lines_.separator() != ',')
       commas_.add(std::string_view(text).substr(std::min(text.find_first_not_of("<>=~ "), text.size())));
     if (lines_.separator() != ',') std::replace(text.begin(), text.end(), ',', '.');
     if (const auto found = parse_number(text)) return found;
     const bool missing = is_missing(text), bound = is_bound(text);
-    if (!missing && !bound) throw InputError(fmt::format("{}: '{}' is not a number", lines_.where(), text));
+    if (!missing && !bound) throw InputError(fmt::format("{}: '{}' is not a number", lines_.where(), given));
     if (keys_.incomplete == PairTextKeys::Incomplete::refuse)
       throw InputError(
           missing ? fmt::format(
                         "{}: the pair has no value ('{}'); give it one, remove the line, or set incomplete: leave_out",
-                        lines_.where(), text)
+                        lines_.where(), given)
                   : fmt::format("{}: '{}' is a bound, not a value; remove the line, or set incomplete: leave_out",
-                                lines_.where(), text));
+                                lines_.where(), given));
     if (missing_ + bounds_ == 0) first_ = lines_.line();
     ++(missing ? missing_ : bounds_);
     return {};

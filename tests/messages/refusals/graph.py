@@ -86,7 +86,7 @@ edges("FILE:2: node indices start at 0, found -1", "0 1\n-1 2\n")
 edges("FILE:1: node 0 comes before the first one, 1; set 'first_index' to the index of the first node", "0 1\n1 2\n", S + "graph.first=1")
 edges("FILE:1: node 3000000000 is more than 2147483647; remove 'first_index', so that nodes are those that edges name", "3000000000 1\n", S + "graph.first=0")
 edges("'FILE' holds no edge; give lines 'i j [weight]'", "# nothing\n")
-edges("'FILE': the edge between nodes 0 and 1 has the weight 1 once and 2 another time; give it one weight, this graph has no directions",
+edges("'FILE': the edge between nodes 0 and 1 has the weight 1 in one direction and 2 in the other; give it one weight, this graph has no directions",
       "0 1 1\n1 0 2\n")
 edges("'FILE': row 1 of edges names node 3, but nodes are 0 to 2", {"edges": [[0, 1], [1, 3]], "positions": [[0.0], [1.0], [2.0]]}, name="g.h5")
 edges("'FILE' has 2 edges and 1 weights; give one weight for each edge", {"edges": [[0, 1], [1, 2]], "weights": [1.0]}, name="g.h5")
@@ -162,8 +162,8 @@ mesh("FILE:17: the $Elements have more lines than their count says; the file is 
      HEAD + NODES + elements(*FOUR).replace("$Elements\n4", "$Elements\n3"))
 mesh("FILE:6: expected a name in quotation marks", HEAD + "$PhysicalNames\n1\n1 7 inlet\n$EndPhysicalNames\n")
 mesh("mesh 'FILE' holds no triangle", HEAD + NODES + elements("1 1 2 1 1 1 2"))
-mesh("mesh 'FILE': triangle 40 is inverted (its corners go round clockwise, those of 3 of 3 others do not); exchange two of its corners, or "
-     "mesh the domain again", HEAD + NODES + elements(*FOUR[:3], "40 2 2 1 1 1 4 9"))
+mesh("mesh 'FILE': triangles 1 and 2 lie on the same side of their common edge between nodes 9 and 2, so the mesh is folded there; move its nodes, "
+     "or mesh the domain again", HEAD + NODES.replace("9 0.5 0.5", "9 0.5 -0.5") + elements(*FOUR))
 mesh("mesh 'FILE': triangle 5 has the same nodes as triangle 2; remove one of them", HEAD + NODES + elements(*FOUR, "5 2 2 1 1 9 2 3"))
 mesh("mesh 'FILE': triangle 5 is the third one at the edge between nodes 9 and 1; triangles may not overlap",
      HEAD + NODES.replace("5\n1", "6\n7 2 0.2 0\n1", 1) + elements(*FOUR, "5 2 2 1 1 9 1 7"))

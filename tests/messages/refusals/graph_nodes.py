@@ -71,6 +71,9 @@ reads_text("EDGES:2: the weight between nodes 1 and 2 is -0.5; weights are finit
 reads_text("EDGES:2: 'u v' or 'u v weight' was expected, but the line has 1 word; is the file cut short?", "0 1\n1")
 reads_text("LABELS:2: 'node class' or 'node class role' was expected, but the line has 1 word; is the file cut short?", "0 1\n", labels="0 1\n1")
 reads_text("LABELS:1: 'learning' is no role of a node; training, validation and test are", "0 1\n", labels="0 1 learning\n")
+reads_text("LABELS:1: 'colour' names no column of labels; call them node, class and role, or id, label and split", "0 1\n", labels="node,colour\n0,1\n")
+reads_text("LABELS:1: the names 'label', 'y' must be those of one column of nodes, one of classes and at most one of roles; call them node, class "
+           "and role", "0 1\n", labels="label,y\n0,1\n")
 reads_text("LABELS:3: node 0 has a class already; give each node one line", "0 1\n", labels="0 1\n1 0\n0 0\n")
 reads_text("LABELS:1: expected a whole number for a node, found 'a'", "0 1\n", labels="a 1\n")
 reads_text("LABELS:1: expected a whole number for the index of a class, found '0.5'", "0 1\n", labels="0 0.5\n")

@@ -68,6 +68,8 @@ faulty("misspelt.yaml", "(1 + a*cos(k*x)) * maxwelian(v)", "maxwelian", "there i
 faulty("kappa.yaml", "(1 + a*cos(k*x)) * kappa(v)", "kappa", f"there is no function 'kappa'; known: {KNOWN}")
 says("key 'steps' is missing: physics 'vlasov_poisson' has no end of its own; specify when to stop, by steps: 1000 or by end_time", S + "end_time=null")
 says("stages[0].simulate.parameters.a: parameters need each other in a circle: a -> k -> a; give one of them a number", S + 'parameters={k: 2*a, a: k/2}')
+says("stages[0].simulate.parameters.pi: a parameter cannot be called 'pi': formulas call a coordinate, the time or a constant so; give it a name "
+     "of its own", S + "parameters={k: 0.5, a: 1e-4, pi: 3}")
 
 # Domain and velocities
 says("'lower', 'upper' and 'cells' need one entry per dimension, one to three of them", S + "domain.upper=[1, 2]")

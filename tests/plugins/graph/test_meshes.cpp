@@ -335,3 +335,29 @@ TEST_CASE("a mesh that is clockwise as a whole is turned round") {
   std::ofstream(scratch.file("m.msh")) << text;
   CHECK(area_of(meshed("{file: " + scratch.file("m.msh") + "}")) == Approx(1.0));
 }
+
+TEST_CASE("triangles of either orientation are one mesh, folded ones are refused") {
+  const Scratch scratch;
+  const auto read = [&](const std::string& text) {
+    std::ofstream(scratch.file("m.msh")) << text;
+    return meshed("{file: " + scratch.file("m.msh") + "}");
+  };
+  const auto plain = read(old_gmsh);
+  std::string text = old_gmsh;
+  for (const char* way : {"1 2 50", "3 4 50"}) {
+    const std::string from(way), back = from.substr(2, 1) + " " + from.substr(0, 1) + " 50";
+    text.replace(text.find("9 1 " + from) + 4, from.size(), back);
+  }
+  const auto mixed = read(text);
+  CHECK(area_of(mixed) == Approx(1.0));
+  CHECK(mixed.triangles() == plain.triangles());
+  CHECK(boundary_of(mixed) == boundary_of(plain));
+  for (const auto& c : mixed.corner) {
+    const Point &a = mixed.point[c[0]], &b = mixed.point[c[1]], &d = mixed.point[c[2]];
+    CHECK((b[0] - a[0]) * (d[1] - a[1]) - (d[0] - a[0]) * (b[1] - a[1]) > 0.0);
+  }
+  // The node in the middle is moved out of the square: two triangles lie on the same side of an edge.
+  const auto at = text.find("0.5 0.5");
+  REQUIRE(at != std::string::npos);
+  CHECK_THROWS_WITH(read(text.replace(at, 7, "0.5 -0.5")), Catch::Contains("so the mesh is folded there"));
+}

@@ -110,6 +110,54 @@ TEST_CASE("an external component that only some species feel") {
         "it");
 }
 
+TEST_CASE("a net charge that a periodic box neutralises is a warning, unless only one species is given") {
+  const auto warnings_of = [](const VlasovPoisson::Params& p) {
+    KineticRun<VlasovPoisson> run(p);
+    run.start();
+    std::vector<std::string> out;
+    for (const auto& w : run.log.warnings())
+      if (w.text.find("net charge") != std::string::npos) out.push_back(w.text);
+    return out;
+  };
+  auto p = wave("0.5", 8, 16, plain);
+  CHECK(warnings_of(p).empty());
+  p.species.push_back(species("ion", "1", "100", {"-0.6"}, {"0.6"}, {16}, "maxwellian(v, 0, 0.1)"));
+  CHECK(warnings_of(p).empty());
+  p.species[1].f0 = "2*maxwellian(v, 0, 0.1)";
+  CHECK(warnings_of(p) ==
+        std::vector<std::string>{
+            "species and background have a net charge of 12.57 (0.333 of their charges without signs), which a uniform "
+            "background neutralises; correct the densities, or add it to 'background'"});
+  p.background = "-1";
+  CHECK(warnings_of(p).size() == 0);
+  p.species.pop_back();
+  CHECK(warnings_of(p).size() == 1);
+}
+
+TEST_CASE("parameters do not change what a maxwellian is, and those that hide a density are said") {
+  const double at[] = {0.0, 0.3, 0.3};
+  CHECK(Formula("maxwellian(v)", phase_variables(1, 1), {{"pi", 3.0}})(at) ==
+        Formula("maxwellian(v)", phase_variables(1, 1), {})(at));
+  for (const char* name : {"x", "y", "z", "vx", "vy", "vz", "v", "t", "pi"}) {
+    auto p = wave("0.5", 8, 16, plain);
+    p.parameters[name] = "3";
+    CHECK(refusal(p) == std::string("a parameter cannot be called '") + name +
+                            "': formulas call a coordinate, the time or a constant so; give it a name of its own");
+  }
+  auto p = wave("0.5", 8, 16, plain);
+  p.parameters["T"] = "0.04";
+  p.species[0].collisions = CollisionParams{};
+  p.species[0].collisions->frequency = "0.01*n";
+  CHECK(KineticRun<VlasovPoisson>(p).log.warnings().empty());
+  p.species[0].collisions->frequency = "0.01*n/T^1.5";
+  const auto warnings = KineticRun<VlasovPoisson>(p).log.warnings();
+  REQUIRE(warnings.size() == 1);
+  CHECK(
+      warnings[0].text ==
+      "species 'electron': the collision frequency: 'T' is the parameter of that name, 0.04, not the local density or "
+      "temperature; rename the parameter if these are meant");
+}
+
 TEST_CASE("a configuration that was not built") {
   auto p = wave("0.5", 8, 16, plain);
   p.basis.family = BasisParams::Family::tensor;

@@ -191,6 +191,9 @@ TEST_CASE("images come whole or as halves, whole numbers between 0 and 1") {
   {
     auto file = io::File::create(scratch.file("i.h5"));
     file.write("images", io::tensor_of(values.data(), {3, 4, 4}));
+    file.write("before", io::tensor_of(values.data(), {3, 1, 4, 4}));
+    file.write("behind", io::tensor_of(values.data(), {3, 4, 4, 1}));
+    file.write("two", io::tensor_of(values.data(), {3, 2, 4, 2}));
     file.write("labels", labels);
   }
   Images::Params keys;
@@ -206,6 +209,20 @@ TEST_CASE("images come whole or as halves, whole numbers between 0 and 1") {
   CHECK(table.label == std::vector<std::int64_t>{8, 9});
   CHECK(table.field(0, 2) == Approx((16 + 4) / 255.0));
   CHECK(table.partner(0, 0) == Approx((16 + 2) / 255.0));
+  for (const char* name : {"before", "behind"}) {  // an axis of one channel
+    keys.images = name;
+    Images one(keys, world.context);
+    one.open(world.context);
+    const Table same = read_table(one);
+    REQUIRE(same.rows() == 2);
+    for (std::int64_t k = 0; k < 8; ++k) {
+      CHECK(same.field(0, k) == table.field(0, k));
+      CHECK(same.partner(1, k) == table.partner(1, k));
+    }
+  }
+  keys.images = "two";
+  Images two(keys, world.context);
+  CHECK_THROWS_WITH(two.open(world.context), Catch::Contains("two has 4 axes; samples, rows and columns are read"));
   keys = {};
   keys.made_up = MadeUpImages{.samples = 12, .size = 8, .classes = 3};
   Images made(keys, world.context);

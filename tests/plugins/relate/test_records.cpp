@@ -119,13 +119,13 @@ TEST_CASE("pairs without a value or with a bound are left out and counted, or re
   const std::string text =
       head +
       "\nA,CCO,P1,MKL,5.5\nB,CCN,P1,MKL,>10000\nC,CCC,P1,MKL,\nD,CCF,P1,MKL,nan\nA,CCO,P2,MKV,<= 3\n"
-      "E,CCI,P2,MKV,6\n";
+      "B,CCN,P2,MKV,\u22655.2\nC,CCC,P2,MKV,\u2264 5.2\nD,CCF,P2,MKV,\u2a7e5\nE,CCI,P1,MKL,\u2a7d5\nE,CCI,P2,MKV,6\n";
   const auto table = read_pair_csv(files.text("open.csv", text));
   REQUIRE(table.entries.size() == 2);
   CHECK(table.compounds.id == std::vector<std::string>{"A", "E"});
   REQUIRE(table.warnings.size() == 1);
   CHECK(table.warnings[0].ends_with(
-      "open.csv': 4 pairs left out: 2 without a value, 2 of which only a bound is known (> or <), the first in line 3; "
+      "open.csv': 8 pairs left out: 2 without a value, 6 of which only a bound is known (> or <), the first in line 3; "
       "incomplete: refuse refuses them"));
   const auto refused = [&](const std::string& line) {
     const auto path = files.text("open.csv", head + "\n" + line + "\n");
@@ -134,6 +134,7 @@ TEST_CASE("pairs without a value or with a bound are left out and counted, or re
   CHECK_THROWS_WITH(
       refused("B,CCN,P1,MKL,>10000")(),
       Catch::Contains("open.csv:2: '>10000' is a bound, not a value; remove the line, or set incomplete: leave_out"));
+  CHECK_THROWS_WITH(refused("B,CCN,P1,MKL,\u22655.2")(), Catch::Contains("open.csv:2: '\u22655.2' is a bound, not"));
   CHECK_THROWS_WITH(
       refused("B,CCN,P1,MKL,NaN")(),
       Catch::Contains(

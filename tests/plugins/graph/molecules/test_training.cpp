@@ -90,3 +90,28 @@ TEST_CASE("a network that was trained with forces is judged on energies alone") 
   CHECK(std::stod(last) > 0.0);                // of energies
   CHECK_THAT(last, Catch::EndsWith("nan\n"));  // of forces
 }
+
+TEST_CASE("molecules without bonds are judged without the baseline of bonds, unless it is asked for") {
+  Stages stages;
+  const auto path = stages.scratch.file("no_bonds.xyz"), other = stages.scratch.file("test.xyz");
+  if (stages.comm.root())
+    for (const auto& [name, first] : {std::pair{path, 0}, {other, 9}}) {
+      std::ofstream file(name);
+      for (int k = first; k < first + 9; ++k)
+        file << "3\nProperties=species:S:1:pos:R:3 energy=" << -200.0 - k << "\nO 0 0 0\nH 0.96 0 0\nH -0.24 0.93 "
+             << 0.1 * k << "\n";
+    }
+  stages.comm.barrier();
+  const auto set = [](const std::string& file) {
+    return "{type: molecules, file: '" + file + "', energy_unit: kcal/mol}";
+  };
+  const std::string sets = "training: " + set(path) + ", test: " + set(other);
+  stages.run("molecule_energies", "{" + sets + "}", "energies");
+  const auto errors = stages.errors("energies");
+  CHECK(errors.size() == 3);
+  CHECK(errors.count("bonds") == 0);
+  // Least squares of a constant and equal counts is the mean energy: -204 for training, so the errors are 5 to 13.
+  CHECK(errors.at("atoms") == Approx(9.0));
+  CHECK_THROWS_WITH(stages.run("molecule_energies", "{" + sets + ", baselines: [bonds]}", "refused"),
+                    Catch::Contains("the molecules have no bonds to count"));
+}

@@ -113,6 +113,34 @@ TEST_CASE("classes and roles from text", "[graph]") {
       "labels.txt:2: 'node class' or 'node class role' was expected, but the line has 1 word; is the file cut short?");
 }
 
+TEST_CASE("columns of classes are found by their names, in any order", "[graph]") {
+  const Folder folder;
+  const auto edges = folder.write("edges.txt", "0 1\n1 2\n");
+  for (const char* text : {"0 1 training\n2 0 test\n1 1\n", "label,node,split\n1,0,train\n0,2,TEST\n1,1,\n",
+                           "\"Split\";\"Y\";\"Node_ID\"\nTrain;1;0\nTest;0;2\n;1;1\n",
+                           ",id,target,split\n0,0,1,train\n1,2,0,test\n2,1,1,\n",
+                           "\tlabel\tid\tsplit\n0\t1\t0\tTraining\n1\t0\t2\tTEST\n2\t1\t1\t\n",
+                           "Unnamed: 0,class,role,id\n0,1,train,0\n1,0,test,2\n2,1,,1\n",
+                           "# class node\n1 0\n0 2\n1 1\n", "node class\n0 1 train\n2 0 test\n1 1\n"}) {
+    INFO(text);
+    const auto graph = read_list(edges, folder.write("labels.txt", text), 0, false);
+    CHECK(graph->labels == std::vector<std::int32_t>{1, 1, 0});
+    if (std::string_view(text).starts_with('#')) continue;
+    CHECK(graph->roles == std::vector<Role>{Role::training, Role::none, Role::test});
+  }
+  const auto of = [&](const std::string& text) {
+    const auto path = folder.write("labels.txt", text);
+    return folder.says([&] { read_list(edges, path, 0, false); });
+  };
+  CHECK(of("node,colour\n0,1\n") ==
+        "labels.txt:1: 'colour' names no column of labels; call them node, class and role, or id, label and split");
+  CHECK(
+      of("node,id,class\n0,0,1\n") ==
+      "labels.txt:1: the names 'node', 'id', 'class' must be those of one column of nodes, one of classes and at most "
+      "one of roles; call them node, class and role");
+  CHECK(of("class,node\n0\n") == "labels.txt:2: 2 columns were expected, but the line has 1; is the file cut short?");
+}
+
 TEST_CASE("edges that cannot be", "[messages]") {
   const Folder folder;
   CHECK(folder.of_text("0 1\n1 5\n", 5) == "edges.txt:2: there is no node 5; the graph has 5, numbered 0 to 4");

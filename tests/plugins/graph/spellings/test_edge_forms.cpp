@@ -130,8 +130,22 @@ TEST_CASE("both directions of an edge count once, weights of one direction are a
   CHECK(file.says([&] { file.graph(conflict); }) ==
         "edges.txt: the edge between nodes 1 and 0 has the weight 3 in one direction and 2 in the other; give it one "
         "weight, or make the graph directed");
-  CHECK(file.says([&] { file.network(conflict); }).find("the edge between nodes 0 and 1 has the weight") !=
+  CHECK(file.says([&] { file.network(conflict); }).find("the edge between nodes 0 and 1 has the weight 2 in one") !=
         std::string::npos);
+  // As scipy.io.mmwrite writes a matrix in coordinate form: the sum of entries at the same place.
+  Content summed;
+  summed.nodes = {1, 2, 3};
+  summed.edges = {{{1, 2}, 3.5}, {{2, 3}, 0.25}};
+  const auto matrix = file.write(
+      "%%MatrixMarket matrix coordinate real general\n3 3 7\n1 2 1.5\n2 1 3.5\n1 2 2\n2 3 0.125\n2 3 0.125\n3 2 0.125\n"
+      "3 2 0.125\n");
+  CHECK(file.network(matrix) == summed);
+  CHECK(file.graph(matrix) == summed);
+  const auto text = file.write("1 2 1.5\n2 3 0.125\n1 2 2\n2 3 0.125\n");
+  CHECK(file.network(text) == summed);
+  CHECK(file.graph(text) == summed);
+  const auto plain = file.write("0 1\n0 1\n1 0\n");
+  CHECK(file.network(plain).edges.at({0, 1}) == 1.0);
 }
 
 TEST_CASE("a first line that may or may not be counts is said, decided by a key, or refused") {
