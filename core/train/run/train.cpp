@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "core/base/recorder.hpp"
@@ -37,6 +38,10 @@ void Train::Validate::describe(deck::Describe<Validate>& d) {
     "name of the validation metric that 'target' refers to; default: the first one")
       .formerly("quality")
       .def("");
+  d.check([](const Validate& v) -> std::string {
+    const bool weighed = std::any_of(v.measure.begin(), v.measure.end(), [](double weight) { return weight != 0.0; });
+    return weighed ? "" : "all metric_weights are 0, so that no model is better than another; give one that is not";
+  });
 }
 
 static std::string conflict_of(const Train::Params& p) {
@@ -52,8 +57,11 @@ static std::string conflict_of(const Train::Params& p) {
            "bits for any number of ranks; give activations one bound, or remove it";
   if (p.submission && !p.mllog)
     return "submission is written to the lines of mllog; set mllog: true, or remove submission";
-  if (p.validate.target && !p.validation && p.hold_out == 0.0)
+  const bool validates = p.validation || p.hold_out > 0.0;
+  if (p.validate.target && !validates)
     return "validate.target needs validations; give validation (a data set) or hold_out";
+  if (p.validate.patience > 0 && !validates)
+    return "validate.patience counts validations; give validation (a data set) or hold_out";
   if (p.parallel && p.reduce.lossy)
     return "parallel cuts messages where ranks' parts end and needs their lengths before, which reduce.lossy does not "
            "know; take reduce.codec bf16, int8 or int4";

@@ -39,6 +39,13 @@ says("needs a variable in box and a formula in target", T + "dataset={type: expr
 says("box.x must be [low, high]", T + "dataset={type: expression, samples: 4, box: {x: [1, 0]}, target: {y: x}}")
 says("submission is written to the lines of mllog; set mllog: true, or remove submission", T + "submission={organisation: a, platform: b}")
 says("validate.target needs validations; give validation (a data set) or hold_out", T + "validate.target=0.1")
+says("validate.patience counts validations; give validation (a data set) or hold_out", T + "validate.patience=3")
+says("all metric_weights are 0, so that no model is better than another; give one that is not", T + "validate.metric_weights=[0, 0]", T + "hold_out=0.2")
+says("nesterov looks ahead along the momentum, which is 0; give momentum", T + "optimizer={type: sgd, nesterov: true}")
+for optimizer, key in (("adam", "beta1"), ("adamw", "beta2"), ("split_adamw", "beta1"), ("schedule_free_adamw", "beta1"), ("sgd", "momentum"),
+                       ("split_sgd", "momentum"), ("muon", "momentum"), ("rmsprop", "momentum"), ("rmsprop", "alpha"), ("soap", "shampoo_beta")):
+    says(f"stages[0].train.optimizer.{key}: found 1, expected a number >= 0 and < 1", T + f"optimizer={{type: {optimizer}, {key}: 1}}")
+says("stages[0].train.ema.decay: found 1, expected a number >= 0 and < 1", T + "ema={decay: 1}")
 says("names no bound: give norm, value or both, for example clip: {norm: 1}", T + "clip={}")
 says("codec rounds the sums of each number of ranks in another way, and mode 'ordered' guarantees the same bits on all; remove one of them",
      T + "reduce={codec: int8, mode: ordered}")
