@@ -81,6 +81,11 @@ for message, content, more in (
         ("t.csv:2: '99999999999999999999' in column 'x' needs more than 64 bits", "x,y\n99999999999999999999,2\n", ""),
         ("'t.csv': some values of 'y' have a comma before three digits, as 12,000, others have none: it may be a decimal or a thousands separator; "
          "write decimal points as points, and no thousands separators", "x;y\n1;12,000\n2;950\n", ""),
+        ("t.csv:3: '1.234' in column 'x' has a point, but other numbers of the table have commas: one of the two may be a thousands separator; "
+         "write decimal points as points, and no thousands separators", "x;y;z\n1;12;0,5\n1.234;950;text\n", ""),
+        ("t.csv:2: '1.5' in column 'x' has a point, but other numbers of the table have commas: one of the two may be a thousands separator; "
+         "write decimal points as points, and no thousands separators", "x;y\n1.5;2\n1;2,5\n", ""),
+        ("t.csv:3: column 'y' has no number ('#N/A'); give one, remove the line, or set missing: leave_out", "x,y\n1,2\n1,#N/A\n", ""),
         ("the line of names gives 'y' in K, the deck expects m; correct the deck's key 'unit' or convert the column", "x,y [K]\n1,2\n", "unit: m"),
         ("'y' has cells that are not whole numbers, expected int64; set numbers: float64", "x,y\n1,2\n1,2.5\n", "numbers: int64"),
         ("t.csv: the text is in UTF-16; save it as UTF-8 or ASCII", "x,y\n1,2\n".encode("utf-16"), "")):
