@@ -44,6 +44,18 @@ void Train::Validate::describe(deck::Describe<Validate>& d) {
   });
 }
 
+/// Hint for a start_from that PyTorch reads, but not this program; else empty.
+static std::string foreign_start(const std::string& file) {
+  for (const char* ending : {".pt", ".pth", ".ckpt", ".bin"})
+    if (file.ends_with(ending))
+      return fmt::format(
+          "start_from: '{}' is a file of PyTorch; write its weights as safetensors "
+          "(safetensors.torch.save_file(module.state_dict(), \"weights.safetensors\")), or train its module by the "
+          "network torch_script",
+          file);
+  return {};
+}
+
 static std::string conflict_of(const Train::Params& p) {
   if (p.steps.has_value() == p.epochs.has_value()) return "give one of: steps, epochs";
   if (p.validation && p.hold_out > 0.0)
@@ -70,7 +82,7 @@ static std::string conflict_of(const Train::Params& p) {
            "one of them";
   if (p.direct && p.average)
     return "ema keeps a second copy of the weights in full, which quantized_training does without; remove one of them";
-  return {};
+  return foreign_start(p.start_from);
 }
 
 /// Keys of the log, and of what stops a training that diverges.
@@ -130,7 +142,9 @@ void Train::Params::describe(deck::Describe<Params>& d) {
   d("validate", &Params::validate, "validation, best model, early stopping");
   d("checkpoint", &Params::checkpoint, "files from which training can be resumed");
   describe_log(d);
-  d("start_from", &Params::start_from, "model file (model.h5), or weights as .safetensors, that training begins with")
+  d("start_from", &Params::start_from,
+    "model file (model.h5), or weights as .safetensors, that training begins with; statistics are those of the file, "
+    "if it has some, else of the data set")
       .def("");
   d("seed", &Params::seed, "seed of initial weights and sample order; default: that of the run").at_least(0);
   d("ensemble_size", &Params::models,

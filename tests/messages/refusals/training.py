@@ -39,6 +39,8 @@ says("needs a variable in box and a formula in target", T + "dataset={type: expr
 says("box.x must be [low, high]", T + "dataset={type: expression, samples: 4, box: {x: [1, 0]}, target: {y: x}}")
 says("submission is written to the lines of mllog; set mllog: true, or remove submission", T + "submission={organisation: a, platform: b}")
 says("validate.target needs validations; give validation (a data set) or hold_out", T + "validate.target=0.1")
+says("start_from: 'net.pt' is a file of PyTorch; write its weights as safetensors (safetensors.torch.save_file(module.state_dict(), "
+     "\"weights.safetensors\")), or train its module by the network torch_script", T + "start_from=net.pt")
 says("validate.patience counts validations; give validation (a data set) or hold_out", T + "validate.patience=3")
 says("all metric_weights are 0, so that no model is better than another; give one that is not", T + "validate.metric_weights=[0, 0]", T + "hold_out=0.2")
 says("nesterov looks ahead along the momentum, which is 0; give momentum", T + "optimizer={type: sgd, nesterov: true}")
