@@ -188,8 +188,9 @@ class Weights(unittest.TestCase):
             self.refused(write(self.path("odd.safetensors"), odd),
                          "holds values in tensor 'layers.2.bias' that are not finite; take weights of a training that did not diverge")
         _, metadata = read(self.path("good/export/model.safetensors"))
-        self.refused(write(self.path("other.safetensors"), arrays, metadata={**metadata, "config": metadata["config"].replace("6", "7")}),
-                     "holds a mlp with ", " parameters, but the deck's mlp has ", "; use the same network and precision")
+        code, out, error = self.run_deck("wider", network=MLP.replace("6, 5", "7, 5"), start=self.path("good/export/model.safetensors"))
+        self.assertEqual(code, 2, out + error)
+        self.assertIn("holds a mlp with 71 parameters, but the deck's mlp has 80; use the same network and precision", out + error)
         self.refused(write(self.path("unit.safetensors"), arrays, metadata={**metadata, "fields": '[{"name": "input", "unit": "K"}]'}),
                      "was trained on 'input' in K, but the data set has it in no unit; convert the data, or train on it afresh")
         self.refused(write(self.path("damaged.safetensors"), arrays, metadata={**metadata, "state": "{"}),
