@@ -21,7 +21,10 @@ namespace cambium::train {
 void Session::Params::describe(deck::Describe<Params>& d) {
   d("network", &Params::network, "network to train").formerly("model");
   describe_update(d);
-  d("steps", &Params::steps, "number of steps of the learning rate schedule").at_least(1).def(1000000);
+  d("steps", &Params::steps,
+    "number of steps of the learning rate schedule; required by schedules that fall over the whole training (linear, "
+    "polynomial, exponential, cosine, wsd)")
+      .at_least(1);
   d("seed", &Params::seed, "seed of the initial weights").at_least(0).def(1);
   d("log_every", &Params::log, "number of steps between two lines with the loss on standard output; 0 for none")
       .formerly("log")
@@ -76,6 +79,12 @@ Session::Session(MPI_Comm comm, const std::string& deck, const Fill& plugins)
                    fmt::format("learning_rate {} follows the validations of a stage train, which a session does not "
                                "have; take another one",
                                params_.learning_rate.type));
+  if (step_->rate_needs_total() && !params_.steps)
+    throw KeyError(
+        "train.session.steps", "steps",
+        fmt::format("learning_rate {} changes over the whole training, whose length a session does not know; "
+                    "give steps, the number of calls of step()",
+                    params_.learning_rate.type));
 }
 
 Session::~Session() = default;
@@ -85,7 +94,8 @@ std::unique_ptr<TrainingStep> Session::new_step() {
 }
 
 Progress Session::prepare(TrainingStep& step) const {
-  step.prepare(params_.steps);
+  constexpr std::int64_t any = 1000000;  // for schedules that do not depend on the number of steps
+  step.prepare(params_.steps.value_or(any));
   Progress progress;
   progress.window.assign(step.network().terms().size(), {});
   return progress;

@@ -22,7 +22,7 @@ class Session {
  public:
   /// Keys of the deck; keys shared with the stage `train` have the same meaning.
   struct Params : StepKeys {
-    std::int64_t steps = 1000000;
+    std::optional<std::int64_t> steps;  ///< of the learning rate schedule
     std::int64_t seed = 1;
     int log = 0;
     static void describe(deck::Describe<Params>& d);

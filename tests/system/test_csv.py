@@ -136,6 +136,21 @@ class Csv(unittest.TestCase):
         with h5py.File(self.path("parts", "predict", "predicted.h5")) as file:
             np.testing.assert_array_equal(file["id"][()], self.id[5:])
 
+    def test_words_of_other_programs(self):
+        """True and False are 1 and 0; placeholders of pandas, SAS and C for missing values leave their lines out."""
+        words = ["#N/A", "#N/A N/A", "#NA", "1.#IND", "-1.#IND", "1.#QNAN", "-nan", ".", "<NA>", "NULL", "None"]
+        lines = [f"{a!r},{b!r},{b!r},{['TRUE', 'false'][k % 2]}" for k, (a, b) in enumerate(self.x.tolist())]
+        for row, word in enumerate(words):
+            lines.insert(3 * row, f"1,{word},2.5,False")
+        self.write("words.csv", "\n".join(["a,b,y,id", *lines]) + "\n")
+        data = self.data(self.path("words.csv"), fields="{name: y, unit: kW}, {name: id}").replace("type: csv", "type: csv, missing: leave_out")
+        deck = program.write(self.path("words.yaml"), PREDICT.replace("DIR", self.path("words")).replace("MODEL", self.model).replace("DATA", data))
+        code, out, error = program.run("run", deck)
+        self.assertEqual(code, 0, out + error)
+        self.assertIn(f"{len(words)} lines with a missing value are left out", out + error)
+        with h5py.File(self.path("words", "predict", "predicted.h5")) as file:
+            np.testing.assert_array_equal(file["id"][()], 1 - np.arange(LINES) % 2)
+
     def test_latin_1(self):
         """Headings and units of older programs: bytes that are no UTF-8."""
         text = self.spelt(None).replace("b,y [kW]", "größe,y [°C]")

@@ -36,8 +36,8 @@ def read(path):
             for name, e in header.items()}, metadata
 
 
-def write(path, arrays, kind="F64", cut=0):
-    header, data = {}, b""
+def write(path, arrays, kind="F64", cut=0, metadata=None):
+    header, data = {"__metadata__": metadata} if metadata else {}, b""
     for name, values in arrays.items():
         header[name] = {"dtype": kind, "shape": list(values.shape), "data_offsets": [len(data), len(data) + values.nbytes]}
         data += values.tobytes()
@@ -124,6 +124,47 @@ class Weights(unittest.TestCase):
             for name, values in again.items():
                 self.assertLess(np.abs(values - before[name]).max(), 0.011, name)  # one step of Adam
 
+    def test_statistics_come_with_exported_weights(self):
+        """Weights mean what they meant: on data of other scales they answer as the model that was exported."""
+        net = "{type: mlp, layers: [6, 5], precision: float64}"
+        weights, metadata = self.trained("scaled", network=net)
+        exported = self.path("scaled", "export", "model.safetensors")
+        self.assertEqual([field["name"] for field in json.loads(metadata["fields"])], ["input", "target"])
+        random = np.random.default_rng(7)
+        with h5py.File(self.path("other.h5"), "w") as file:
+            file["input"], file["target"] = 3 + 5 * random.normal(size=(40, 3)), 100 * random.normal(size=(40, 2))
+        earlier = {key: metadata[key] for key in ("format", "type", "config", "state")}  # before there were fields
+        older = write(self.path("older.safetensors"), weights, metadata=earlier)
+        bare = write(self.path("bare.safetensors"), {**weights, "spare": np.zeros(2)})
+
+        def answers(name, start, network=net):
+            data = f"dataset: {{type: hdf5, files: [{self.path('other.h5')}], fields: [{{name: input}}, {{name: target}}]}}"
+            deck = (f"run: {{name: net, directory: {self.path(name)}}}\nstages:\n  - train: {{network: {network}, {data}, steps: 1, "
+                    f"learning_rate: 0.0, start_from: {start}}}\n  - predict: {{model: '{{run}}/train/model.h5', {data}}}\n"
+                    f"  - predict: {{model: {self.path('scaled', 'train', 'model.h5')}, {data}}}\n")
+            code, out, error = program.run("run", program.write(self.path(name + ".yaml"), deck), "--overwrite")
+            self.assertEqual(code, 0, out + error)
+            found = []
+            for stage in ("predict", "predict_2"):
+                with h5py.File(self.path(name, stage, "predicted.h5")) as file:
+                    found.append(file["output"][()])
+            return *found, out + error
+
+        for name, start in (("from_exported", exported), ("from_older", older)):
+            ours, theirs, said = answers(name, start)
+            np.testing.assert_array_equal(ours, theirs)
+            self.assertIn(f"weights and statistics from {start}", said)
+        _, _, said = answers("from_changed", exported, net.replace("layers", "activation: relu, layers"))
+        self.assertIn("has other keys than the deck's: activation: ", said)
+        ours, theirs, said = answers("from_bare", bare)
+        self.assertGreater(np.abs(ours - theirs).max(), 1.0)
+        self.assertIn(f"weights from {bare}; it has no statistics: scales are those of this data set", said)
+        self.assertIn(f"start_from: '{bare}' holds a tensor that the network does not have: spare", said)
+        many = write(self.path("many.safetensors"), {**weights, **{f"spare.{k}": np.zeros(2) for k in range(9)}}, metadata=metadata)
+        ours, theirs, said = answers("from_many", many)
+        np.testing.assert_array_equal(ours, theirs)
+        self.assertIn(f"start_from: '{many}' holds 9 tensors that the network does not have: spare.0, ", said)
+
     def refused(self, start, *words):
         code, out, error = self.run_deck("refused", start=start)
         self.assertEqual(code, 2, out + error)
@@ -142,6 +183,18 @@ class Weights(unittest.TestCase):
         self.refused(write(self.path("kind.safetensors"), arrays, "F32"), "is no sound safetensors file: shape and number of bytes differ")
         self.refused(write(self.path("kind.safetensors"), arrays, "I8"),
                      "is no sound safetensors file: values of type I8; weights are F64, F32, F16, BF16, I64 or I32")
+        for value in (np.nan, np.inf):
+            odd = {**arrays, "layers.2.bias": np.array([0, 1, value, 3, 4])}
+            self.refused(write(self.path("odd.safetensors"), odd),
+                         "holds values in tensor 'layers.2.bias' that are not finite; take weights of a training that did not diverge")
+        _, metadata = read(self.path("good/export/model.safetensors"))
+        code, out, error = self.run_deck("wider", network=MLP.replace("6, 5", "7, 5"), start=self.path("good/export/model.safetensors"))
+        self.assertEqual(code, 2, out + error)
+        self.assertIn("holds a mlp with 71 parameters, but the deck's mlp has 80; use the same network and precision", out + error)
+        self.refused(write(self.path("unit.safetensors"), arrays, metadata={**metadata, "fields": '[{"name": "input", "unit": "K"}]'}),
+                     "was trained on 'input' in K, but the data set has it in no unit; convert the data, or train on it afresh")
+        self.refused(write(self.path("damaged.safetensors"), arrays, metadata={**metadata, "state": "{"}),
+                     f"the metadata of '{self.path('damaged.safetensors')}' are damaged: ", "; export the weights again")
         with open(self.path("text.safetensors"), "w") as file:
             file.write("weights, but of another kind")
         self.refused(self.path("text.safetensors"), "is no safetensors file, or is cut short; copy it again")

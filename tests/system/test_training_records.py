@@ -199,7 +199,7 @@ class TrainingRecords(unittest.TestCase):
         self.assertRegex(out, rf"step {step}: the loss \S+ is \S+ times the median of the steps before; its batch is in spike.{step}.batch.h5, "
                               rf"the state before it in spike.{step}.h5")
         with h5py.File(self.path("spikes", f"spike.{step}.batch.h5")) as file:
-            ids, x, y = file["id"][()], file["x"][()], file["y"][()]
+            ids, x, y = file["id"][()], file["fields/x"][()], file["fields/y"][()]
             loss, median = file.attrs["loss"], file.attrs["median"]
         self.assertEqual(len(ids), 8)
         self.assertIn(60.0, y)
@@ -222,6 +222,22 @@ class TrainingRecords(unittest.TestCase):
         self.trained("parts", SPIKES, "stages[0].train.steps=10")
         self.goes_on("parts")
         self.assertEqual([os.path.basename(p) for p in sorted(glob.glob(self.path("parts", "spike.*.h5")))], [os.path.basename(p) for p in states])
+
+    def test_spikes_with_fields_called_like_arrays_of_the_file(self):
+        data = os.path.join(self.folder, "named.h5")
+        with h5py.File(data, "w") as file:
+            file["id"], file["rank"] = self.x, self.y
+        self.trained("named", SPIKES, f"stages[0].train.dataset={{type: hdf5, files: [{data}], fields: [{{name: id}}, {{name: rank}}]}}",
+                     "stages[0].train.network.input=id", "stages[0].train.network.target=rank")
+        paths = glob.glob(self.path("named", "spike.*.batch.h5"))
+        self.assertTrue(paths)
+        with h5py.File(paths[0]) as file:
+            self.assertEqual(file["id"].shape, (8,))
+            self.assertEqual(set(file["rank"][()]), {0})
+            for row, target in zip(file["fields/id"][()], file["fields/rank"][()]):
+                k = int(np.argmin(np.abs(self.x - row).sum(axis=1)))
+                np.testing.assert_array_equal(row, self.x[k])
+                self.assertEqual(target, self.y[k])
 
     def test_slowest_rank(self):
         self.trained("slow", ranks=2)

@@ -13,7 +13,7 @@ METRICS = 32  # room for the numbers of an evaluation; networks have a few
 
 
 class Training(Opened):
-    """A network that is trained step by step on the caller's arrays, with everything that the stage `train` has.
+    """A network that is trained step by step on the caller's arrays.
 
     >>> training = cambium.Training({"network": {"type": "mlp", "layers": [32, 32], "input": "x", "target": "y"},
     ...                              "optimizer": "adamw", "learning_rate": {"type": "constant", "start": 1e-3}})
@@ -21,7 +21,11 @@ class Training(Opened):
     ...     loss = training.step(x=x, y=y)
     >>> prediction = training.model()(x)
 
-    deck: keys of a session, as a dict, as YAML or as the name of a file; `cambium doc` lists networks, optimizers and schedules. Arrays
+    deck: as a dict, as YAML or as the name of a file. Its keys are `network`, `optimizer`, `learning_rate`, `warm_up`, `clip`, `ema`, `reduce`,
+    `seed` and `log_every`, as in the stage `train`, and `steps`, the length of the learning rate schedule, required if the schedule falls over
+    the whole training (linear, polynomial, exponential, cosine, wsd). What else the stage has (data sets, loaders, augmentation, validation,
+    early stopping, sharding, quantised training, embedding tables, activation checkpointing, start_from, ensembles) a session lacks.
+    `cambium doc` lists networks, optimizers and schedules. Arrays
     (samples, ...) have the names of the fields that the network reads; the first call of `step` fits statistics to its samples. Under
     mpirun all processes train one network, each with samples of its own. Calls of several threads wait for each other."""
 

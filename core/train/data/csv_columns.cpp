@@ -31,12 +31,25 @@ struct ColumnHeading {
   }
 };
 
-/// Placeholders for a missing value.
+std::string in_small_letters(std::string_view cell) {
+  std::string out(cell);
+  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return out;
+}
+
+/// Placeholders for a missing value: those of pandas.read_csv, and the point of SAS and Stata.
 bool is_missing_cell(std::string_view cell) {
-  static constexpr std::array<std::string_view, 9> words{"", "nan", "na", "n/a", "none", "null", "-", "?", "<na>"};
-  std::string small(cell);
-  for (char& c : small) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return std::find(words.begin(), words.end(), small) != words.end();
+  static constexpr std::array<std::string_view, 18> words{"",  "nan",    "na",      "n/a",     "none",     "null",
+                                                          "-", "?",      "<na>",    "#n/a",    "#na",      "#n/a n/a",
+                                                          ".", "1.#ind", "-1.#ind", "1.#qnan", "-1.#qnan", "-nan"};
+  return std::find(words.begin(), words.end(), in_small_letters(cell)) != words.end();
+}
+
+/// "True" and "False", as pandas, R and spreadsheets write them, as 1 and 0.
+std::string_view as_number(std::string_view cell) {
+  if (cell.size() != 4 && cell.size() != 5) return cell;
+  const auto word = in_small_letters(cell);
+  return word == "true" ? "1" : word == "false" ? "0" : cell;
 }
 
 std::optional<std::int64_t> whole_number(std::string_view cell) {
@@ -69,6 +82,11 @@ class CsvReader {
             "'{}': some values of '{}' have a comma before three digits, as 12,000, others have none: it may be a "
             "decimal or a thousands separator; write decimal points as points, and no thousands separators",
             path_, headings_[places_[k]].whole));
+    if (has_comma_ && !with_point_.empty())
+      throw InputError(
+          fmt::format("{}, but other numbers of the table have commas: one of the two may be a thousands separator; "
+                      "write decimal points as points, and no thousands separators",
+                      with_point_));
     return std::move(out_);
   }
 
@@ -126,9 +144,19 @@ class CsvReader {
     commas_.resize(places_.size());
   }
 
-  std::optional<double> number(std::string cell) const {
+  std::optional<double> number(std::string_view text) const {
+    std::string cell(as_number(text));
     if (lines_.separator() != ',') std::replace(cell.begin(), cell.end(), ',', '.');
     return parse_number(cell);
+  }
+
+  /// Looks for decimal commas in all columns: in such a table a point separates thousands.
+  void look_for_commas() {
+    if (has_comma_ || lines_.separator() == ',') return;
+    const auto& cells = lines_.cells();
+    has_comma_ = std::any_of(cells.begin(), cells.end(), [&](const std::string& cell) {
+      return cell.find(',') != std::string::npos && number(cell);
+    });
   }
 
   /// Adds one line, unless a value is missing and such lines are skipped.
@@ -137,17 +165,21 @@ class CsvReader {
     if (cells.size() != headings_.size())
       throw InputError(fmt::format("{}: {} cells were expected, but the line has {}; is the file cut short?",
                                    lines_.where(), headings_.size(), cells.size()));
+    look_for_commas();
     for (const auto place : places_)
       if (is_missing_cell(cells[place])) return miss(place);
     for (std::size_t k = 0; k < places_.size(); ++k) {
       const auto& cell = cells[places_[k]];
       const auto value = number(cell);
       if (!value) refuse(cell, places_[k]);
-      const auto whole = whole_number(cell);
+      const auto whole = whole_number(as_number(cell));
       if (!whole && is_digits(cell))
         throw InputError(fmt::format("{}: '{}' in column '{}' needs more than 64 bits", lines_.where(), cell,
                                      headings_[places_[k]].whole));
       if (lines_.separator() != ',') commas_[k].add(cell);
+      if (with_point_.empty() && cell.find('.') != std::string::npos)
+        with_point_ =
+            fmt::format("{}: '{}' in column '{}' has a point", lines_.where(), cell, headings_[places_[k]].whole);
       out_.real.push_back(*value);
       out_.whole.push_back(whole.value_or(0));
       if (!whole) out_.is_whole[field_of_[k]] = false;
@@ -178,6 +210,8 @@ class CsvReader {
   std::vector<ColumnHeading> headings_;
   std::vector<std::size_t> places_, field_of_;  ///< for each value of a line: its column and its field
   std::vector<io::Commas> commas_;
+  bool has_comma_ = false;  ///< some number of the table has a comma for a point
+  std::string with_point_;  ///< about the first number with a point; empty if there is none
   CsvNumbers out_;
 };
 

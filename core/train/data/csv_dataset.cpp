@@ -32,7 +32,7 @@ void CsvDataset::Params::describe(deck::Describe<Params>& d) {
       .example("[{name: x, columns: [temperature, pressure]}]");
   d("range", &Params::range, "first sample and the one after the last, counted over all files; all, where left out")
       .example("[0, 8000]");
-  d("missing", &Params::missing, "treatment of lines with a missing value (empty, NaN, NA, null)")
+  d("missing", &Params::missing, "treatment of lines with a missing value (empty, NaN, NA, #N/A, null, a single point)")
       .options({{"refuse", Missing::refuse}, {"leave_out", Missing::leave_out}})
       .def(Missing::refuse);
   d.check([](const Params& p) -> std::string {

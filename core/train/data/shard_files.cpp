@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <filesystem>
 #include <optional>
+#include <set>
 
 #include "core/base/error.hpp"
 
@@ -89,6 +91,15 @@ std::vector<std::string> matches(const std::string& pattern) {
 
 }  // namespace
 
+/// Samples that occur twice count double, and could be held out and trained on at once.
+static void require_different(const std::vector<std::string>& files) {
+  std::set<std::filesystem::path> known;
+  for (const auto& file : files)
+    if (!known.insert(std::filesystem::path(file).lexically_normal()).second)
+      throw InputError(
+          fmt::format("'{}' is listed twice; remove it, or let its samples recur by weights (data set mixture)", file));
+}
+
 std::vector<std::string> shard_files(std::span<const std::string> names) {
   std::vector<std::string> out;
   for (const auto& name : names) {
@@ -99,6 +110,7 @@ std::vector<std::string> shard_files(std::span<const std::string> names) {
     const auto found = matches(name);
     out.insert(out.end(), found.begin(), found.end());
   }
+  require_different(out);
   return out;
 }
 

@@ -12,14 +12,17 @@ struct AdamParams {
 };
 
 namespace detail {
-constexpr const char* coupled_decay = "beta: adds beta times the weight to its gradient";
-constexpr const char* decoupled_decay = "beta: each step shrinks the weight by rate times beta";
-
 /// Keys common to all variants of Adam.
 template <class P>
 void describe_adam(deck::Describe<P>& d, double weight_decay, const char* decay_doc) {
-  d("beta1", &P::beta1, "decay rate of the first-moment estimate (mean gradient)").range(0.0, 1.0).def(0.9);
-  d("beta2", &P::beta2, "decay rate of the second-moment estimate (mean squared gradient)").range(0.0, 1.0).def(0.999);
+  d("beta1", &P::beta1, "decay rate of the first-moment estimate (mean gradient)")
+      .non_negative()
+      .less_than(1.0)
+      .def(0.9);
+  d("beta2", &P::beta2, "decay rate of the second-moment estimate (mean squared gradient)")
+      .non_negative()
+      .less_than(1.0)
+      .def(0.999);
   d("epsilon", &P::epsilon, "added to the root of the mean squared gradient").positive().def(1e-8);
   d("weight_decay", &P::weight_decay, decay_doc).non_negative().def(weight_decay);
 }
@@ -71,7 +74,9 @@ class AdamW : public Optimizer, public StepsOnDevice {
 class SplitAdamW : public Optimizer {
  public:
   struct Params : AdamParams {
-    static void describe(deck::Describe<Params>& d) { detail::describe_adam(d, 0.01, detail::decoupled_decay); }
+    static void describe(deck::Describe<Params>& d) {
+      detail::describe_adam(d, 0.01, detail::decoupled_decay_without_groups);
+    }
   };
   SplitAdamW(const Params& params, Context&) : params_(params) {}
   std::vector<StateInfo> states(DType weights) const override;

@@ -128,14 +128,17 @@ CAMBIUM_BOUNDED(float)
 CAMBIUM_BOUNDED(Bf16)
 #undef CAMBIUM_BOUNDED
 
-double bound_gradient(FlatBuffer& gradients, double factor, const std::optional<Clip>& clip) {
+double bound_gradient(FlatBuffer& gradients, double factor, const std::optional<Clip>& clip,
+                      std::span<const ParameterGroup> groups) {
   BoundedGradient bounded(factor, clip, gradients.layout().parameters());
   double norm = std::numeric_limits<double>::quiet_NaN();
   with_real(gradients.dtype(), [&]<class T>() {
     const auto values = gradients.values<T>();
     if (bounded.bounds_norm()) {
-      bounded.look(values.data(), std::ssize(values));
-      bounded.add(values.data(), std::ssize(values));
+      for_each_trained(gradients.layout(), groups,
+                       [&](std::int64_t first, std::int64_t count) { bounded.look(values.data() + first, count); });
+      for_each_trained(gradients.layout(), groups,
+                       [&](std::int64_t first, std::int64_t count) { bounded.add(values.data() + first, count); });
       norm = bounded.norm();
     }
     bounded.take(values.data(), values.data(), std::ssize(values));

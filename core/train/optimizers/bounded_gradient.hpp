@@ -8,6 +8,7 @@
 #include "core/numerics/bfloat16.hpp"
 #include "core/parallel/comm.hpp"
 #include "core/train/optimizers/clip.hpp"
+#include "core/train/optimizers/groups.hpp"
 
 namespace cambium::train {
 
@@ -53,7 +54,9 @@ class BoundedGradient {
   std::mutex mutex_;
 };
 
-/// Clips an entire gradient in place. Returns the norm before clipping, like BoundedGradient::norm().
-double bound_gradient(FlatBuffer& gradients, double factor, const std::optional<Clip>& clip);
+/// Clips an entire gradient in place. Returns the norm before clipping, like BoundedGradient::norm(); parameters that
+/// `groups` freeze do not count in it.
+double bound_gradient(FlatBuffer& gradients, double factor, const std::optional<Clip>& clip,
+                      std::span<const ParameterGroup> groups = {});
 
 }  // namespace cambium::train

@@ -10,7 +10,10 @@ namespace cambium::train {
 struct Clip {
   std::optional<double> norm, value;
   static void describe(deck::Describe<Clip>& d) {
-    d("norm", &Clip::norm, "maximum norm of the global gradient; larger gradients are scaled down to it").positive();
+    d("norm", &Clip::norm,
+      "maximum norm of the global gradient, of all parameters that are not frozen (optimizer.groups); larger gradients "
+      "are scaled down to it")
+        .positive();
     d("value", &Clip::value, "largest absolute value of each element").positive();
     d.check([](const Clip& clip) -> std::string {
       return clip.norm || clip.value ? "" : "names no bound: give norm, value or both, for example clip: {norm: 1}";
@@ -24,7 +27,8 @@ struct Average {
   std::int64_t from = 0;
   static void describe(deck::Describe<Average>& d) {
     d("decay", &Average::decay, "decay rate per step of the exponential moving average (EMA)")
-        .range(0.0, 1.0)
+        .non_negative()
+        .less_than(1.0)
         .def(0.999);
     d("start_step", &Average::from, "step from which averaging begins").formerly("from").at_least(0).def(0);
   }

@@ -21,7 +21,7 @@ static bool fits(const ParameterGroup& group, const ParameterInfo& parameter) {
   return fnmatch(group.match.c_str(), parameter.name.c_str(), 0) == 0;
 }
 
-TensorKeys keys_of(const ParameterInfo& parameter, const ParameterGroups& groups, double weight_decay) {
+TensorKeys keys_of(const ParameterInfo& parameter, std::span<const ParameterGroup> groups, double weight_decay) {
   TensorKeys out{1.0, parameter.decay ? weight_decay : 0.0};
   for (const auto& group : groups) {
     if (!fits(group, parameter)) continue;

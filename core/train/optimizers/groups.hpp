@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <span>
@@ -23,7 +24,9 @@ struct ParameterGroup {
     d("rate", &ParameterGroup::rate, "factor of the learning rate").non_negative().def(1.0);
     d("weight_decay", &ParameterGroup::weight_decay, "weight decay of these parameters; default: the optimizer's")
         .non_negative();
-    d("freeze", &ParameterGroup::freeze, "exclude these parameters from training").def(false);
+    d("freeze", &ParameterGroup::freeze,
+      "exclude these parameters from training; their gradients do not count in the norm that clip bounds")
+        .def(false);
   }
 };
 
@@ -37,12 +40,31 @@ struct TensorKeys {
 };
 
 /// Settings of the first group that matches the parameter's name, else the optimizer's own.
-TensorKeys keys_of(const ParameterInfo& parameter, const ParameterGroups& groups, double weight_decay);
+TensorKeys keys_of(const ParameterInfo& parameter, std::span<const ParameterGroup> groups, double weight_decay);
+
+/// Calls f(first, count) for the runs of elements that are trained: the entire buffer unless a group is frozen.
+template <class F>
+void for_each_trained(const FlatLayout& layout, std::span<const ParameterGroup> groups, F&& f) {
+  if (std::none_of(groups.begin(), groups.end(), [](const auto& group) { return group.freeze; }))
+    return f(std::int64_t{0}, layout.size());
+  for (const auto& tensor : layout.tensors())
+    if (!keys_of(tensor.info, groups, 0.0).freeze) f(tensor.offset, tensor.elements);
+}
 
 /// KeyError about `optimizer.groups` when a pattern matches none of these names.
 void require_matches(std::span<const ParameterGroup> groups, std::span<const ParameterInfo> parameters);
 
 namespace detail {
+
+/// Descriptions of the key weight_decay, and of that of an optimizer without groups.
+constexpr const char* coupled_decay =
+    "beta: adds beta times the weight to its gradient; not of biases and norms, unless groups give them one";
+constexpr const char* decoupled_decay =
+    "beta: each step shrinks the weight by rate times beta; not biases and norms, unless groups give them one";
+constexpr const char* coupled_decay_without_groups =
+    "beta: adds beta times the weight to its gradient; not of biases and norms";
+constexpr const char* decoupled_decay_without_groups =
+    "beta: each step shrinks the weight by rate times beta; not biases and norms";
 
 /// Error message for decay rates; empty if valid.
 std::string betas_problem(const std::array<double, 2>& betas);

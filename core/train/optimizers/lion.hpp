@@ -15,9 +15,7 @@ class Lion : public Optimizer {
     static void describe(deck::Describe<Params>& d) {
       d("betas", &Params::betas, "weights of the momentum in the direction, and its decay rate; 0 to 1")
           .def({0.9, 0.99});
-      d("weight_decay", &Params::weight_decay, "beta: each step shrinks the weight by rate times beta")
-          .non_negative()
-          .def(0.0);
+      d("weight_decay", &Params::weight_decay, detail::decoupled_decay).non_negative().def(0.0);
       detail::describe_groups(d);
       d.check([](const Params& p) { return detail::betas_problem(p.betas); });
     }

@@ -13,12 +13,10 @@ class RmsProp : public Optimizer {
     bool centered = false;
     ParameterGroups groups = {};
     static void describe(deck::Describe<Params>& d) {
-      d("alpha", &Params::alpha, "decay rate of the mean squared gradient").range(0.0, 1.0).def(0.99);
+      d("alpha", &Params::alpha, "decay rate of the mean squared gradient").non_negative().less_than(1.0).def(0.99);
       d("eps", &Params::eps, "added to the root of the mean squared gradient").positive().def(1e-8);
-      d("weight_decay", &Params::weight_decay, "beta: adds beta times the weight to its gradient")
-          .non_negative()
-          .def(0.0);
-      d("momentum", &Params::momentum, "momentum coefficient").range(0.0, 1.0).def(0.0);
+      d("weight_decay", &Params::weight_decay, detail::coupled_decay).non_negative().def(0.0);
+      d("momentum", &Params::momentum, "momentum coefficient").non_negative().less_than(1.0).def(0.0);
       d("centered", &Params::centered, "normalise by the variance of the gradient instead of its mean square")
           .def(false);
       detail::describe_groups(d);

@@ -14,15 +14,15 @@ class ScheduleFreeAdamW : public Optimizer {
     ParameterGroups groups = {};
     static void describe(deck::Describe<Params>& d) {
       d("beta1", &Params::beta1, "weight of the averaged weights in the point at which gradients are taken")
-          .range(0.0, 1.0)
+          .non_negative()
+          .less_than(1.0)
           .def(0.9);
       d("beta2", &Params::beta2, "decay rate of the second-moment estimate (mean squared gradient)")
-          .range(0.0, 1.0)
+          .non_negative()
+          .less_than(1.0)
           .def(0.999);
       d("epsilon", &Params::epsilon, "added to the root of the mean squared gradient").positive().def(1e-8);
-      d("weight_decay", &Params::weight_decay, "beta: each step shrinks the weight by rate times beta")
-          .non_negative()
-          .def(0.0);
+      d("weight_decay", &Params::weight_decay, detail::decoupled_decay).non_negative().def(0.0);
       detail::describe_groups(d);
     }
   };

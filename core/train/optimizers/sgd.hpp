@@ -13,12 +13,14 @@ class Sgd : public Optimizer, public StepsOnDevice {
     bool nesterov = false;
     ParameterGroups groups = {};
     static void describe(deck::Describe<Params>& d) {
-      d("momentum", &Params::momentum, "momentum coefficient").range(0.0, 1.0).def(0.0);
-      d("weight_decay", &Params::weight_decay, "beta: adds beta times the weight to its gradient")
-          .non_negative()
-          .def(0.0);
+      d("momentum", &Params::momentum, "momentum coefficient").non_negative().less_than(1.0).def(0.0);
+      d("weight_decay", &Params::weight_decay, detail::coupled_decay).non_negative().def(0.0);
       d("nesterov", &Params::nesterov, "take the gradient ahead of the momentum").def(false);
       detail::describe_groups(d);
+      d.check([](const Params& p) -> std::string {
+        return p.nesterov && p.momentum == 0.0 ? "nesterov looks ahead along the momentum, which is 0; give momentum"
+                                               : "";
+      });
     }
   };
   Sgd(const Params& params, Context&) : params_(params) {}
@@ -38,10 +40,8 @@ class SplitSgd : public Optimizer {
   struct Params {
     double momentum = 0.0, weight_decay = 0.0;
     static void describe(deck::Describe<Params>& d) {
-      d("momentum", &Params::momentum, "momentum coefficient").range(0.0, 1.0).def(0.0);
-      d("weight_decay", &Params::weight_decay, "beta: adds beta times the weight to its gradient")
-          .non_negative()
-          .def(0.0);
+      d("momentum", &Params::momentum, "momentum coefficient").non_negative().less_than(1.0).def(0.0);
+      d("weight_decay", &Params::weight_decay, detail::coupled_decay_without_groups).non_negative().def(0.0);
     }
   };
   SplitSgd(const Params& params, Context&) : params_(params) {}

@@ -30,11 +30,10 @@ class Soap : public Optimizer {
       d("betas", &Params::betas, "decay rates of the mean gradient and of the mean squared gradient, 0 to 1")
           .def({0.95, 0.95});
       d("shampoo_beta", &Params::shampoo_beta, "decay rate of the preconditioner; default: the second of betas")
-          .range(0.0, 1.0);
-      d("eps", &Params::eps, "added to the root of the mean squared gradient").positive().def(1e-8);
-      d("weight_decay", &Params::weight_decay, "beta: each step shrinks the weight by rate times beta")
           .non_negative()
-          .def(0.01);
+          .less_than(1.0);
+      d("eps", &Params::eps, "added to the root of the mean squared gradient").positive().def(1e-8);
+      d("weight_decay", &Params::weight_decay, detail::decoupled_decay).non_negative().def(0.01);
       d("precondition_frequency", &Params::refresh, "number of steps between two updates of the eigenbasis")
           .at_least(1)
           .def(10);

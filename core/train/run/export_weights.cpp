@@ -7,6 +7,7 @@
 #include "core/base/log.hpp"
 #include "core/deck/about_key.hpp"
 #include "core/parallel/agree.hpp"
+#include "core/train/run/exported_head.hpp"
 #include "core/train/weights/artifact.hpp"
 #include "core/train/weights/safetensors.hpp"
 
@@ -23,9 +24,7 @@ void ExportWeights::examine(Check& check) {
 Task::Outcome ExportWeights::run(Context& context) {
   const auto model = deck::about_key("export.model", "model", [&] { return load_artifact(params_.model, context); });
   const DType dtype = model.weights.dtype();
-  Safetensors content{dtype, to_torch(model.info.type, model.weights), {}};
-  content.metadata = {
-      {"format", "pt"}, {"type", model.info.type}, {"config", model.info.config}, {"state", model.info.state}};
+  const Safetensors content{dtype, to_torch(model.info.type, model.weights), metadata_of(model.info)};
   tensors_ = static_cast<double>(content.tensors.size());
   parameters_ = static_cast<double>(model.layout->parameters());
   io::on_root(context.comm, [&] {

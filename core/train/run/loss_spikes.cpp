@@ -98,7 +98,8 @@ void write_spike_batch(const std::string& path, const LossSpike& spike, const Sh
       file.write("id", ids);
       file.write("rank", ranks);
       for (const auto& [field, numbers] : found)
-        file.write(field->name, rows_of(numbers, std::ssize(ids), field->shape)).set_attribute("units", field->unit);
+        file.write("/fields/" + field->name, rows_of(numbers, std::ssize(ids), field->shape))
+            .set_attribute("units", field->unit);
     });
   });
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "core/base/recorder.hpp"
@@ -37,6 +38,22 @@ void Train::Validate::describe(deck::Describe<Validate>& d) {
     "name of the validation metric that 'target' refers to; default: the first one")
       .formerly("quality")
       .def("");
+  d.check([](const Validate& v) -> std::string {
+    const bool weighed = std::any_of(v.measure.begin(), v.measure.end(), [](double weight) { return weight != 0.0; });
+    return weighed ? "" : "all metric_weights are 0, so that no model is better than another; give one that is not";
+  });
+}
+
+/// Hint for a start_from that PyTorch reads, but not this program; else empty.
+static std::string foreign_start(const std::string& file) {
+  for (const char* ending : {".pt", ".pth", ".ckpt", ".bin"})
+    if (file.ends_with(ending))
+      return fmt::format(
+          "start_from: '{}' is a file of PyTorch; write its weights as safetensors "
+          "(safetensors.torch.save_file(module.state_dict(), \"weights.safetensors\")), or train its module by the "
+          "network torch_script",
+          file);
+  return {};
 }
 
 static std::string conflict_of(const Train::Params& p) {
@@ -52,8 +69,11 @@ static std::string conflict_of(const Train::Params& p) {
            "bits for any number of ranks; give activations one bound, or remove it";
   if (p.submission && !p.mllog)
     return "submission is written to the lines of mllog; set mllog: true, or remove submission";
-  if (p.validate.target && !p.validation && p.hold_out == 0.0)
+  const bool validates = p.validation || p.hold_out > 0.0;
+  if (p.validate.target && !validates)
     return "validate.target needs validations; give validation (a data set) or hold_out";
+  if (p.validate.patience > 0 && !validates)
+    return "validate.patience counts validations; give validation (a data set) or hold_out";
   if (p.parallel && p.reduce.lossy)
     return "parallel cuts messages where ranks' parts end and needs their lengths before, which reduce.lossy does not "
            "know; take reduce.codec bf16, int8 or int4";
@@ -62,7 +82,7 @@ static std::string conflict_of(const Train::Params& p) {
            "one of them";
   if (p.direct && p.average)
     return "ema keeps a second copy of the weights in full, which quantized_training does without; remove one of them";
-  return {};
+  return foreign_start(p.start_from);
 }
 
 /// Keys of the log, and of what stops a training that diverges.
@@ -122,7 +142,9 @@ void Train::Params::describe(deck::Describe<Params>& d) {
   d("validate", &Params::validate, "validation, best model, early stopping");
   d("checkpoint", &Params::checkpoint, "files from which training can be resumed");
   describe_log(d);
-  d("start_from", &Params::start_from, "model file (model.h5), or weights as .safetensors, that training begins with")
+  d("start_from", &Params::start_from,
+    "model file (model.h5), or weights as .safetensors, that training begins with; statistics are those of the file, "
+    "if it has some, else of the data set")
       .def("");
   d("seed", &Params::seed, "seed of initial weights and sample order; default: that of the run").at_least(0);
   d("ensemble_size", &Params::models,

@@ -56,7 +56,9 @@ class Trainer {
   // trainer_start.cpp
   void bring_samples();
   void start_fresh();
+  void require_same_network(const LoadedModel& model, bool same_precision);
   void start_from_model();
+  void start_from_tensors();
   void resume(const std::string& checkpoint);
   void prepare();
 

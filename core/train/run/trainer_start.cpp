@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/base/key_error.hpp"
@@ -10,6 +11,7 @@
 #include "core/deck/differences.hpp"
 #include "core/io/hdf5/h5.hpp"
 #include "core/parallel/agree.hpp"
+#include "core/train/run/exported_head.hpp"
 #include "core/train/run/train_checkpoint.hpp"
 #include "core/train/run/trainer.hpp"
 #include "core/train/run/training_keys.hpp"
@@ -185,20 +187,6 @@ void Trainer::prepare() {
                       mllog_, *context_.registry);
 }
 
-/// Starts from weights of another program; statistics are those of the data.
-static void start_from_tensors(const Train::Params& params, TrainingStep& step, Context& context) {
-  deck::about_key("train.start_from.tensors", "start_from", [&] {
-    const SafetensorsFile file(params.start_from);
-    const auto& layout = step.weights().layout();
-    if (ByModule* parts = step.weights().by_module())
-      parts->start([&](std::span<const TensorRef> views) { from_torch(params.network.type, file, layout, views); });
-    else
-      step.weights().start(
-          [&](FlatBuffer& whole) { from_torch(params.network.type, file, whole.layout(), whole.views()); });
-  });
-  context.log.info(fmt::format("weights from {}", params.start_from));
-}
-
 void Trainer::start_fresh() {
   deck::about_key("train.network.data", "dataset", "network",
                   [&] { step_.network().fit_statistics(data_.training(), context_); });
@@ -206,7 +194,7 @@ void Trainer::start_fresh() {
   if (params_.start_from.empty())
     step_.start();
   else if (params_.start_from.ends_with(".safetensors"))
-    start_from_tensors(params_, step_, context_);
+    start_from_tensors();
   else
     start_from_model();
   log_.open(validation_ != nullptr);
@@ -232,22 +220,12 @@ static std::string other_keys(const std::string& file, const std::string& deck) 
   return join(out, "; ");
 }
 
-/// Each rank reads at most one group of tensors at a time.
-static void start_by_module(const std::string& file, ByModule& parts, const LoadedModel& model) {
-  parts.start_on(model.info.grids,
-                 [&](std::span<const TensorRef> views) { fill_from_file(file, *model.layout, views); });
-}
-
-void Trainer::start_from_model() {
-  ByModule* const parts = step_.weights().by_module();
-  const auto model = deck::about_key("train.start_from.file", "start_from", [&] {
-    auto loaded = parts ? load_head(params_.start_from, context_) : load_artifact(params_.start_from, context_);
-    require_fields(loaded, params_.start_from, data_.training());
-    return loaded;
-  });
+/// KeyError if the model is of another network than the deck's; a warning if its keys differ.
+void Trainer::require_same_network(const LoadedModel& model, bool same_precision) {
   const auto& layout = step_.weights().layout();
   if (model.info.type != params_.network.type || model.layout->parameters() != layout.parameters() ||
-      model.layout->tensors().size() != layout.tensors().size() || model.network->dtype() != step_.network().dtype())
+      model.layout->tensors().size() != layout.tensors().size() ||
+      (same_precision && model.network->dtype() != step_.network().dtype()))
     throw KeyError("train.start_from.size", "start_from",
                    fmt::format("start_from: '{}' holds a {} with {} parameters, but the deck's {} has {}; use the same "
                                "network and precision",
@@ -262,6 +240,22 @@ void Trainer::start_from_model() {
         fmt::format("start_from: the network of '{}' has other keys than the deck's: {}; its weights mean the same "
                     "only where these do not change what the network computes",
                     params_.start_from, other));
+}
+
+/// Each rank reads at most one group of tensors at a time.
+static void start_by_module(const std::string& file, ByModule& parts, const LoadedModel& model) {
+  parts.start_on(model.info.grids,
+                 [&](std::span<const TensorRef> views) { fill_from_file(file, *model.layout, views); });
+}
+
+void Trainer::start_from_model() {
+  ByModule* const parts = step_.weights().by_module();
+  const auto model = deck::about_key("train.start_from.file", "start_from", [&] {
+    auto loaded = parts ? load_head(params_.start_from, context_) : load_artifact(params_.start_from, context_);
+    require_fields(loaded, params_.start_from, data_.training());
+    return loaded;
+  });
+  require_same_network(model, true);
   // New statistics would change the meaning of the weights: the model's own are kept.
   step_.network().restore(model.info.state);
   if (parts)
@@ -278,6 +272,39 @@ void Trainer::start_from_model() {
   if (Tables* tables = step_.tables())
     io::on_every_rank(context_.comm, [&] { tables->read(io::File::open(params_.start_from), Tables::For::model); });
   context_.log.info(fmt::format("weights and statistics from {}", params_.start_from));
+}
+
+/// Starts from a safetensors file. Statistics are those of the model that was exported; in a file of another program
+/// there are none, and they remain those of the data.
+void Trainer::start_from_tensors() {
+  constexpr std::size_t shown = 8;
+  const auto& type = params_.network.type;
+  const auto& layout = step_.weights().layout();
+  const auto about = [](auto&& f) { return deck::about_key("train.start_from.tensors", "start_from", f); };
+  const auto file = about([&] { return SafetensorsFile(params_.start_from); });
+  const auto model = about([&] {
+    auto head = exported_head(file, context_);
+    if (head) require_fields(*head, params_.start_from, data_.training());
+    return head;
+  });
+  if (model) {
+    require_same_network(*model, false);
+    step_.network().restore(model->info.state);
+  }
+  about([&] {
+    if (ByModule* parts = step_.weights().by_module())
+      parts->start([&](std::span<const TensorRef> views) { from_torch(type, file, layout, views); });
+    else
+      step_.weights().start([&](FlatBuffer& whole) { from_torch(type, file, whole.layout(), whole.views()); });
+  });
+  if (const auto unused = unused_tensors(type, file, layout); !unused.empty())
+    context_.log.warn(fmt::format("start_from: '{}' holds {} that the network does not have: {}{}", params_.start_from,
+                                  unused.size() == 1 ? "a tensor" : fmt::format("{} tensors", unused.size()),
+                                  fmt::join(std::span(unused).first(std::min(shown, unused.size())), ", "),
+                                  unused.size() > shown ? ", ..." : ""));
+  context_.log.info(model ? fmt::format("weights and statistics from {}", params_.start_from)
+                          : fmt::format("weights from {}; it has no statistics: scales are those of this data set",
+                                        params_.start_from));
 }
 
 void Trainer::resume(const std::string& path) {

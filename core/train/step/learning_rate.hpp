@@ -25,6 +25,8 @@ class LearningRate {
   virtual void judge(std::int64_t /*step*/, double /*measure*/) {}
   /// True if it depends on judge().
   virtual bool needs_validations() const { return false; }
+  /// True if at() depends on `total`.
+  virtual bool needs_total() const { return false; }
   /// State that a resumed run passes to take(); none by default.
   virtual std::vector<double> kept() const { return {}; }
   virtual void take(std::span<const double> /*kept*/) {}
@@ -54,6 +56,7 @@ class PolynomialRate : public LearningRate {
   };
   PolynomialRate(const Params& params, Context&) : params_(params) {}
   double at(std::int64_t step, std::int64_t total) const override;
+  bool needs_total() const override { return !params_.steps; }
 
  private:
   Params params_;
@@ -69,6 +72,7 @@ class LinearRate : public LearningRate {
   };
   LinearRate(const Params& params, Context&) : params_(params) {}
   double at(std::int64_t step, std::int64_t total) const override;
+  bool needs_total() const override { return !params_.steps; }
 
  private:
   Params params_;
@@ -86,6 +90,7 @@ class ExponentialRate : public LearningRate {
   };
   ExponentialRate(const Params& params, Context&) : params_(params) {}
   double at(std::int64_t step, std::int64_t total) const override;
+  bool needs_total() const override { return true; }
 
  private:
   Params params_;
@@ -117,6 +122,7 @@ class CosineRate : public LearningRate {
   };
   CosineRate(const Params& params, Context&) : params_(params) {}
   double at(std::int64_t step, std::int64_t total) const override;
+  bool needs_total() const override { return !params_.steps; }
   std::vector<Citation> citations() const override;
 
  private:
@@ -136,6 +142,7 @@ class StableRate : public LearningRate {
   };
   StableRate(const Params& params, Context&) : params_(params) {}
   double at(std::int64_t step, std::int64_t total) const override;
+  bool needs_total() const override { return true; }
   std::vector<Citation> citations() const override;
 
  private:
@@ -182,6 +189,7 @@ class SequenceRate : public LearningRate {
   double at(std::int64_t step, std::int64_t total) const override;
   void judge(std::int64_t step, double measure) override;
   bool needs_validations() const override;
+  bool needs_total() const override { return steps_.back() == 0 && rates_.back()->needs_total(); }
   std::vector<double> kept() const override;
   void take(std::span<const double> kept) override;
   std::vector<Citation> citations() const override;

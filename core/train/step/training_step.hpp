@@ -64,6 +64,7 @@ class TrainingStep {
   bool judge(std::int64_t step, double measure);
   /// True if the schedule depends on judge().
   bool needs_validations() const { return rate_->needs_validations(); }
+  bool rate_needs_total() const { return rate_->needs_total(); }
   /// State of optimizer and schedule in addition to the states; take() restores it.
   KeptNumbers kept() const;
   void take(const KeptNumbers& kept);

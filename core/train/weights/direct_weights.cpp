@@ -43,7 +43,7 @@ void DirectWeights::skip() { parallel_.reducer->next_slice(); }
 void DirectWeights::finish() { parallel_.reducer->finish(); }
 
 double DirectWeights::update(const StepNumbers& numbers) {
-  const double norm = bound_gradient(parallel_.gradients, numbers.factor, numbers.clip);
+  const double norm = bound_gradient(parallel_.gradients, numbers.factor, numbers.clip, optimizer_.groups());
   tensors_.step(optimizer_, parallel_.gradients, parallel_.states, numbers.rate, numbers.step);
   flips_.add(tensors_.changed());
   return norm;

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <set>
 
 #include "core/base/error.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
@@ -191,9 +192,27 @@ void from_torch(const std::string& type, const SafetensorsFile& file, const Flat
     const auto numbers = file.numbers(*found);
     with_real(views[k].dtype, [&]<class T>() {
       auto* to = static_cast<T*>(views[k].data);
-      for (std::size_t i = 0; i < numbers.size(); ++i) to[place_in(form, i)] = static_cast<T>(numbers[i]);
+      for (std::size_t i = 0; i < numbers.size(); ++i) {
+        const T value = static_cast<T>(numbers[i]);
+        if (!std::isfinite(value))
+          throw InputError(
+              fmt::format("'{}' holds values in tensor '{}' that are not finite; take weights of a training "
+                          "that did not diverge",
+                          file.path(), form.name));
+        to[place_in(form, i)] = value;
+      }
     });
   }
+}
+
+std::vector<std::string> unused_tensors(const std::string& type, const SafetensorsFile& file,
+                                        const FlatLayout& layout) {
+  std::set<std::string> used;
+  for (const auto& tensor : layout.tensors()) used.insert(torch_form(type, tensor.info).name);
+  std::vector<std::string> out;
+  for (const auto& entry : file.entries())
+    if (!used.contains(entry.name)) out.push_back(entry.name);
+  return out;
 }
 
 }  // namespace cambium::train

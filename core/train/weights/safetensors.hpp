@@ -57,8 +57,10 @@ Safetensors read_safetensors(const std::string& path);
 /// layers.2.weight ...); other networks keep their names and shapes.
 std::vector<StoredTensor> to_torch(const std::string& type, const FlatBuffer& weights);
 /// The reverse, for the tensors of `layout` whose views, contiguous, have memory: one tensor at a time is copied.
-/// InputError if a tensor is missing or has another shape.
+/// InputError if a tensor is missing, has another shape, or values that are not finite.
 void from_torch(const std::string& type, const SafetensorsFile& file, const FlatLayout& layout,
                 std::span<const TensorRef> views);
+/// Names of the file's tensors that from_torch() does not read.
+std::vector<std::string> unused_tensors(const std::string& type, const SafetensorsFile& file, const FlatLayout& layout);
 
 }  // namespace cambium::train

@@ -35,7 +35,7 @@ void WholeWeights::skip() { parallel_.reducer->next_slice(); }
 void WholeWeights::finish() { parallel_.reducer->finish(); }
 
 double WholeWeights::update(const StepNumbers& numbers) {
-  const double norm = bound_gradient(parallel_.gradients, numbers.factor, numbers.clip);
+  const double norm = bound_gradient(parallel_.gradients, numbers.factor, numbers.clip, optimizer_.groups());
   optimizer_.step({weights_, parallel_.gradients, parallel_.states, numbers.rate, numbers.step});
   if (averaging_) averaging_->update(average_, weights_, numbers.step);
   return norm;

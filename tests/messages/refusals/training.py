@@ -39,6 +39,15 @@ says("needs a variable in box and a formula in target", T + "dataset={type: expr
 says("box.x must be [low, high]", T + "dataset={type: expression, samples: 4, box: {x: [1, 0]}, target: {y: x}}")
 says("submission is written to the lines of mllog; set mllog: true, or remove submission", T + "submission={organisation: a, platform: b}")
 says("validate.target needs validations; give validation (a data set) or hold_out", T + "validate.target=0.1")
+says("start_from: 'net.pt' is a file of PyTorch; write its weights as safetensors (safetensors.torch.save_file(module.state_dict(), "
+     "\"weights.safetensors\")), or train its module by the network torch_script", T + "start_from=net.pt")
+says("validate.patience counts validations; give validation (a data set) or hold_out", T + "validate.patience=3")
+says("all metric_weights are 0, so that no model is better than another; give one that is not", T + "validate.metric_weights=[0, 0]", T + "hold_out=0.2")
+says("nesterov looks ahead along the momentum, which is 0; give momentum", T + "optimizer={type: sgd, nesterov: true}")
+for optimizer, key in (("adam", "beta1"), ("adamw", "beta2"), ("split_adamw", "beta1"), ("schedule_free_adamw", "beta1"), ("sgd", "momentum"),
+                       ("split_sgd", "momentum"), ("muon", "momentum"), ("rmsprop", "momentum"), ("rmsprop", "alpha"), ("soap", "shampoo_beta")):
+    says(f"stages[0].train.optimizer.{key}: found 1, expected a number >= 0 and < 1", T + f"optimizer={{type: {optimizer}, {key}: 1}}")
+says("stages[0].train.ema.decay: found 1, expected a number >= 0 and < 1", T + "ema={decay: 1}")
 says("names no bound: give norm, value or both, for example clip: {norm: 1}", T + "clip={}")
 says("codec rounds the sums of each number of ranks in another way, and mode 'ordered' guarantees the same bits on all; remove one of them",
      T + "reduce={codec: int8, mode: ordered}")
@@ -74,6 +83,11 @@ for message, content, more in (
         ("t.csv:2: '99999999999999999999' in column 'x' needs more than 64 bits", "x,y\n99999999999999999999,2\n", ""),
         ("'t.csv': some values of 'y' have a comma before three digits, as 12,000, others have none: it may be a decimal or a thousands separator; "
          "write decimal points as points, and no thousands separators", "x;y\n1;12,000\n2;950\n", ""),
+        ("t.csv:3: '1.234' in column 'x' has a point, but other numbers of the table have commas: one of the two may be a thousands separator; "
+         "write decimal points as points, and no thousands separators", "x;y;z\n1;12;0,5\n1.234;950;text\n", ""),
+        ("t.csv:2: '1.5' in column 'x' has a point, but other numbers of the table have commas: one of the two may be a thousands separator; "
+         "write decimal points as points, and no thousands separators", "x;y\n1.5;2\n1;2,5\n", ""),
+        ("t.csv:3: column 'y' has no number ('#N/A'); give one, remove the line, or set missing: leave_out", "x,y\n1,2\n1,#N/A\n", ""),
         ("the line of names gives 'y' in K, the deck expects m; correct the deck's key 'unit' or convert the column", "x,y [K]\n1,2\n", "unit: m"),
         ("'y' has cells that are not whole numbers, expected int64; set numbers: float64", "x,y\n1,2\n1,2.5\n", "numbers: int64"),
         ("t.csv: the text is in UTF-16; save it as UTF-8 or ASCII", "x,y\n1,2\n".encode("utf-16"), "")):

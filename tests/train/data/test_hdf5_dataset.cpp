@@ -214,6 +214,10 @@ TEST_CASE("what is wrong with the files of a set") {
   CHECK(refusal(world, scratch, shard_params({scratch.file("nothing_*.h5")})) ==
         "no file matches 'nothing_*.h5'; check the path (relative paths start at the folder where the program was "
         "started)");
+  CHECK(refusal(world, scratch, named("part_0.h5")) ==
+        "'part_0.h5' is listed twice; remove it, or let its samples recur by weights (data set mixture)");
+  CHECK(refusal(world, scratch, shard_params({scratch.file("part_*.h5"), scratch.file("./part_1.h5")})) ==
+        "'./part_1.h5' is listed twice; remove it, or let its samples recur by weights (data set mixture)");
   CHECK(refusal(world, scratch, named("part_7.h5")) ==
         "cannot open 'part_7.h5': there is no such file; check the path (relative paths start at the folder where the "
         "program was started)");

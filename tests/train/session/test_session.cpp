@@ -76,6 +76,34 @@ TEST_CASE("a session has no validations that a learning rate could follow") {
       "have; take another one");
 }
 
+TEST_CASE("a session needs the number of steps for a learning rate that depends on it") {
+  Comm self(MPI_COMM_SELF);
+  const auto deck = [](const std::string& rate, const std::string& more = "") {
+    return "network: {type: mlp, layers: [8], input: x, target: y}\nlearning_rate: " + rate + "\n" + more;
+  };
+  const auto refused = [&](const std::string& rate, const std::string& type) {
+    CHECK_THROWS_WITH(Session(self.handle(), deck(rate)),
+                      "learning_rate " + type +
+                          " changes over the whole training, whose length a session does not know; give steps, the "
+                          "number of calls of step()");
+    CHECK_NOTHROW(Session(self.handle(), deck(rate, "steps: 100\n")));
+  };
+  refused("{type: linear, start: 0.1}", "linear");
+  refused("{type: polynomial, start: 0.1}", "polynomial");
+  refused("{type: cosine, start: 0.1}", "cosine");
+  refused("{type: exponential, start: 0.1, stop: 0.01}", "exponential");
+  refused("{type: wsd, start: 0.1}", "wsd");
+  refused(
+      "{type: sequence, schedules: [{steps: 5, rate: {type: constant, start: 0.1}}, {rate: {type: cosine, start: "
+      "0.1}}]}",
+      "sequence");
+  for (const char* rate :
+       {"{type: constant, start: 0.1}", "{type: cosine, start: 0.1, steps: 50}", "{type: step, start: 0.1, every: 10}",
+        "{type: sequence, schedules: [{steps: 5, rate: {type: cosine, start: 0.1}}, {rate: {type: constant, start: "
+        "0.1}}]}"})
+    CHECK_NOTHROW(Session(self.handle(), deck(rate)));
+}
+
 TEST_CASE("a session that goes on with schedule_free_adamw has the weights of one that was not interrupted") {
   Comm self(MPI_COMM_SELF);
   const Scratch scratch;

@@ -1,6 +1,7 @@
 // Parameters with keys of their own.
 #include "core/base/key_error.hpp"
 #include "core/train/optimizers/adam.hpp"
+#include "core/train/optimizers/bounded_gradient.hpp"
 #include "core/train/optimizers/lion.hpp"
 #include "core/train/optimizers/sgd.hpp"
 #include "tests/catch.hpp"
@@ -79,6 +80,26 @@ TEST_CASE("parameter groups: rate, decay and frozen parameters by name") {
       CHECK(wide(w, k) == wide(one, 0));
     }
   }
+}
+
+TEST_CASE("the norm of a gradient is that of the parameters that are not frozen") {
+  const FlatLayout layout(parameters(), 60);
+  FlatBuffer g(layout, DType::f64);
+  fill(g, 3, 0.1);
+  double all = 0.0, trained = 0.0;
+  for (std::size_t k = 0; k < layout.tensors().size(); ++k)
+    for (const double x : wide(g, k)) {
+      all += 0.25 * x * x;
+      if (k >= 2) trained += 0.25 * x * x;
+    }
+  const std::vector<ParameterGroup> groups{{.match = "scale", .rate = 0.0}, {.match = "first.*", .freeze = true}};
+  const Numbers before = wide(g, 2);
+  const Clip clip{0.01, {}};
+  FlatBuffer other(layout, DType::f64);
+  other.copy_from(g);
+  CHECK(bound_gradient(other, 0.5, clip) == Approx(std::sqrt(all)).epsilon(1e-14));
+  CHECK(bound_gradient(g, 0.5, clip, groups) == Approx(std::sqrt(trained)).epsilon(1e-14));
+  CHECK(wide(g, 2)[3] == Approx(0.5 * before[3] * 0.01 / std::sqrt(trained)).epsilon(1e-14));
 }
 
 TEST_CASE("groups that no parameter belongs to, and rates that are none, are refused") {

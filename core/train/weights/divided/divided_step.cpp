@@ -7,12 +7,17 @@
 
 namespace cambium::train {
 
-/// Norm of the entire gradient, of which the ranks along the states' levels have one part each.
+/// Norm of the entire gradient, except that of frozen parameters, of which the ranks along the states' levels have one
+/// part each.
 template <class T>
 double DividedStep::norm_of(BoundedGradient& bounded) {
   if (!bounded.bounds_norm()) return std::numeric_limits<double>::quiet_NaN();
   const auto over_parts = [&](auto&& f) {
-    for (const auto& g : parts_.groups) f(reinterpret_cast<const T*>(parts_.stepped_gradients_of(g)), g.shard->size());
+    for (const auto& g : parts_.groups) {
+      const T* values = reinterpret_cast<const T*>(parts_.stepped_gradients_of(g));
+      for_each_trained(*g.shard, optimizer_.groups(),
+                       [&](std::int64_t first, std::int64_t count) { f(values + first, count); });
+    }
   };
   const auto over_levels = [&](auto&& f) {
     for (int level = 0; level < parts_.partition.states; ++level) f(parts_.mesh.along(static_cast<std::size_t>(level)));

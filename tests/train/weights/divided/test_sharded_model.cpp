@@ -130,6 +130,33 @@ TEST_CASE("a bounded norm gives the same bits undivided and however divided, in 
     }
 }
 
+TEST_CASE("frozen parameters do not count in the norm of a gradient, however it is divided") {
+  const Comm comm;
+  Layers network(3, 7, 24);
+  Undivided plain(network);
+  const auto views = plain.weights.views();
+  plain.sum(8, 0, [&](std::uint64_t number, std::span<const TensorRef> gradients, const ReadyCallback& ready) {
+    network.slice(number, views, gradients, ready);
+  });
+  const auto squares = squared_norms(plain.gradients);
+  const double trained = std::sqrt(squares[2] + squares[3] + squares[4] + squares[5]);  // without w0 and b0
+  const auto frozen = [](Context& context) -> std::unique_ptr<Optimizer> {
+    AdamW::Params params;
+    params.groups = {{.match = "*0", .freeze = true}};
+    return std::make_unique<AdamW>(params, context);
+  };
+  Clip clip;
+  clip.norm = 0.05;
+  for (const std::int64_t whole_below : {0, 100})
+    for (int stage = 0; stage <= 3; ++stage) {
+      Run run(MPI_COMM_WORLD, partition({{"world", comm.size()}}, stage >= 3, stage >= 2, stage >= 1, whole_below),
+              network, {true, true, 5000}, frozen);
+      run.step(network, 8, clip);
+      INFO("stage " << stage << ", whole below " << whole_below);
+      CHECK(run.last_norm == Approx(trained).epsilon(1e-6));
+    }
+}
+
 TEST_CASE("weights that are gathered ahead have the same bits and take the same bytes") {
   const Comm comm;
   for (bool modules_without_weights : {false, true})
