@@ -225,7 +225,7 @@ void cambium_potential::evaluate(const cambium_structure& s, const cambium_resul
   const auto rows = static_cast<std::size_t>(system.particles().total()) + 1;
   ForceOutput out;
   out.f = View<double* [3]>("potential: forces", rows);
-  const ForceRequest request{true, to.atom_energies || to.atom_virials};
+  const ForceRequest request{true, to.atom_energies || to.atom_virials, !to.atom_virials};
   if (request.per_atom) {
     out.atom_energy = View<double*>("potential: energies", rows);
     out.atom_virial = View<double* [9]>("potential: virials", rows);

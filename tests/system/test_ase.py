@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import pickle
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -95,6 +96,28 @@ class Evaluations(unittest.TestCase):
                 self.assertAlmostEqual(at.virial[a, b], -slope, delta=1e-5)
         self.assertAlmostEqual(at.energies.sum(), at.energy, delta=1e-10)
         np.testing.assert_allclose(at.virials.sum(0), at.virial, atol=1e-9)
+        only = potential.evaluate(symbols, x, cell, per_atom="energies")
+        np.testing.assert_array_equal(only.energies, at.energies)
+        self.assertIsNone(only.virials)
+
+    def test_meam_of_openkim_does_not_depend_on_where_the_cell_begins(self):
+        model = "MEAM_LAMMPS_AlmyrasSangiovanniSarakinos_2019_NAlTi__MO_958395190627_000"
+        listing = shutil.which("kim-api-collections-management")
+        listed = subprocess.run([listing, "list"], capture_output=True, text=True).stdout if listing else ""
+        if "kim" not in os.environ["CAMBIUM_BUILT_PLUGINS"].split() or model not in listed:
+            self.skipTest("no plugin kim, or the model is not installed")
+        potential = cambium.Potential({"type": "kim", "model": model})
+        _, x, cell = copper((2, 2, 2), 0.2)
+        x, cell, symbols = x * 4.3 / 3.61, cell * 4.3 / 3.61, [["N", "Al", "Ti"][i % 3] for i in range(len(x))]
+
+        def evaluated(shift):
+            inside = (x + shift) @ np.linalg.inv(cell)
+            return potential.evaluate(symbols, (inside - np.floor(inside)) @ cell, cell)
+        one = evaluated((0, 0, 0))
+        for shift in ((1, .3, 2.2), (3, 3, 3), (.4, 2.9, 5.1)):
+            other = evaluated(shift)
+            self.assertAlmostEqual(other.energy, one.energy, delta=1e-10)
+            np.testing.assert_allclose(other.forces, one.forces, atol=1e-10)
 
     def test_many_structures_open_directions_and_left_handed_cells(self):
         potential = cambium.Potential(KEYS)
