@@ -166,6 +166,19 @@ class Evaluations(unittest.TestCase):
         with self.assertRaisesRegex(cambium.CambiumError, "the potential is closed"):
             copied.evaluate(symbols, x, cell)
 
+    def test_programs_started_by_mpirun_afterwards(self):
+        mpirun = [*program.MPIEXEC, "-n", "1"]
+        code = ("import subprocess, sys, cambium\n"
+                f"potential = cambium.Potential({KEYS!r})\n"
+                f"done = subprocess.run([*{mpirun!r}, sys.executable, '-c', 'print(6 * 7)'], capture_output=True, text=True)\n"
+                "print(done.returncode, done.stdout, done.stderr)\n"
+                "assert done.returncode == 0 and '42' in done.stdout\n"
+                "potential.evaluate(['Cu'] * 2, [[0, 0, 0], [0, 0, 2.5]])\n")
+        bare = {key: value for key, value in os.environ.items() if not key.startswith(("OMPI_COMM_WORLD_", "PMI"))}
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False,
+                              env=dict(bare, PYTHONPATH=os.path.join(program.SOURCE, "apps", "python")))
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
     def test_potentials_are_freed_with_their_last_reference(self):
         potential = cambium.Potential(KEYS)
         collected = potential._collected
