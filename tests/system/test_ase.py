@@ -203,6 +203,17 @@ class Evaluations(unittest.TestCase):
         if "deepmd" in os.environ["CAMBIUM_BUILT_PLUGINS"].split():
             model = cambium.Potential(os.path.join(program.SOURCE, "inputs", "deepmd", "models", "copper.dp"))
             self.assertLess(model.evaluate(symbols, x, cell).energy, 0.0)
+            with tempfile.TemporaryDirectory() as folder:
+                written = os.path.join(folder, "model.yaml")
+                code, out, error = program.run("deepmd", "compress", os.path.join(program.SOURCE, "inputs", "deepmd", "models", "copper.dp"), written)
+                self.assertEqual(code, 0, out + error)
+                found = cambium.Potential(written).evaluate(symbols, x, cell)
+                self.assertAlmostEqual(found.energy, model.evaluate(symbols, x, cell).energy, delta=1e-4)
+        long = json.dumps({"type": "lennard_jones", "epsilon": 0.01, "sigma": 3.4, "cutoff": 7.0}) + 300 * " "  # no name of a file is as long
+        self.assertLess(cambium.Potential(long).evaluate(symbols[:2], [[0, 0, 0], [0, 0, 4.0]]).energy, 0.0)
+        with self.assertRaises(cambium.CambiumError) as caught:
+            cambium.Potential(KEYS).evaluate(symbols[:3], [[0, 0, 0], [0, 0, 0], [0, 0, 2.5]])
+        self.assertIn("the energy is not finite: atoms are at the same position, or nearer to each other than the potential allows", str(caught.exception))
         for what, words in (({"type": "suton_chen"}, "sutton_chen"), ("nothing", "is no file, and no keys of a potential; give a deck, a model file or {type: ...}"),
                             ({"cutoff": 3}, "has no `type` of a potential; give {type: sutton_chen, ...}")):
             with self.assertRaises(cambium.CambiumError) as caught:

@@ -55,7 +55,8 @@ class Potential(Opened):
     >>> potential = cambium.Potential({"type": "sutton_chen", "epsilon": 0.012382, "a": 3.61, "c": 39.432, "n": 9, "m": 6, "cutoff": 7})
     >>> potential.evaluate(["Cu"] * 4, positions, cell).forces
 
-    Lengths are in Å, energies in eV, forces in eV/Å, virials in eV. `cutoff` is the largest distance of interacting atoms. Calls of
+    Text that is no file is read as keys. A structure whose energy or forces are not finite, such as one with coincident atoms, is an
+    error. Lengths are in Å, energies in eV, forces in eV/Å, virials in eV. `cutoff` is the largest distance of interacting atoms. Calls of
     several threads wait for each other. A copy, also in another process, opens the potential anew."""
 
     def __init__(self, what):
