@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <vector>
 
 #include "apps/c/c_calls.hpp"
@@ -56,6 +57,21 @@ deck::Node first_potential(const deck::Node& root) {
     for (const auto& task : stage.entries())
       if (const auto found = task.value["potential"]; found.defined()) return found;
   return {};
+}
+
+/// True for a model in YAML, as DeePMD-kit and `cambium deepmd` write it: `model` is among its outermost keys. A deck
+/// has other ones, and the keys of a potential have `type`.
+bool is_model_in_yaml(const std::string& path) {
+  std::ifstream in(path);
+  bool model = false;
+  for (std::string line; std::getline(in, line);) {
+    std::string key = line.substr(0, line.find(':'));
+    if (key.size() > 2 && key.front() == key.back() && (key[0] == '"' || key[0] == '\''))
+      key = key.substr(1, key.size() - 2);
+    if (key == "type" || key == "potential" || key == "stages") return false;
+    model = model || key == "model";
+  }
+  return model;
 }
 
 /// "{deck}" and "{run}" in names of files, as in a run of the deck.
@@ -153,6 +169,17 @@ std::vector<Position> positions_of(const cambium_structure& s) {
   return x;
 }
 
+/// Coincident atoms give numbers that programs would take for a result.
+void refuse_not_finite(const ForceOutput& out, std::size_t atoms) {
+  std::string what = std::isfinite(out.energy) ? "" : "the energy";
+  const auto f = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), out.f);
+  for (std::size_t i = 0; i < atoms && what.empty(); ++i)
+    if (!std::isfinite(f(i, 0) + f(i, 1) + f(i, 2))) what = fmt::format("the force on atom {}", i);
+  if (what.empty()) return;
+  throw InputError(fmt::format(
+      "{} is not finite: atoms are at the same position, or nearer to each other than the potential allows", what));
+}
+
 void store_atoms(const cambium_results& to, const ForceOutput& out, const GivenAxes& axes, std::size_t atoms) {
   if (to.forces) {
     const auto f = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), out.f);
@@ -181,8 +208,9 @@ cambium_potential& opened(cambium_potential* potential) {
 }  // namespace
 
 deck::Node cambium_potential::keys_of(const std::string& what) {
-  if (std::filesystem::is_regular_file(what)) {
-    if (!what.ends_with(".yaml") && !what.ends_with(".yml"))
+  std::error_code no_name;  // keys may be longer than the name of a file
+  if (std::filesystem::is_regular_file(what, no_name)) {
+    if ((!what.ends_with(".yaml") && !what.ends_with(".yml")) || is_model_in_yaml(what))
       return deck::Node::map(
           {{"type", deck::Node::scalar("deep_potential")}, {"model", deck::Node::scalar(what, true)}});
     deck::Problems problems;
@@ -225,7 +253,7 @@ void cambium_potential::evaluate(const cambium_structure& s, const cambium_resul
   const auto rows = static_cast<std::size_t>(system.particles().total()) + 1;
   ForceOutput out;
   out.f = View<double* [3]>("potential: forces", rows);
-  const ForceRequest request{true, to.atom_energies || to.atom_virials};
+  const ForceRequest request{true, to.atom_energies || to.atom_virials, !to.atom_virials};
   if (request.per_atom) {
     out.atom_energy = View<double*>("potential: energies", rows);
     out.atom_virial = View<double* [9]>("potential: virials", rows);
@@ -235,6 +263,7 @@ void cambium_potential::evaluate(const cambium_structure& s, const cambium_resul
     system.reverse_add(out.f);
     if (request.per_atom) system.reverse_add(out.atom_virial);
   }
+  refuse_not_finite(out, x.size());
   if (to.energy) *to.energy = out.energy;
   if (to.virial) {
     const auto given = cell.axes.tensor(out.virial);

@@ -37,8 +37,9 @@ typedef struct {
   double* deviation;     /* 3, eV/angstrom: largest, smallest and mean standard deviation of forces among a committee */
 } cambium_results;
 
-/* what: the name of a deck (*.yaml), whose first `potential` is taken; or of a model file of `deep_potential`; or the
- * keys of a potential as YAML, "{type: sutton_chen, ...}". `potential` is NULL where that fails. */
+/* what: the name of a deck (*.yaml), whose first `potential` is taken; or of a model file of `deep_potential`
+ * (*.dp, *.pb, *.yaml); or the keys of a potential as YAML, "{type: sutton_chen, ...}". `potential` is NULL where that
+ * fails. */
 int cambium_potential_open(const char* what, cambium_potential** potential);
 void cambium_potential_close(cambium_potential* potential);
 

@@ -83,13 +83,13 @@ void PairCambium::settings(int count, char** words) {
            " is written every EVERY steps; give a number above zero");
 }
 
-/// "{...}" is taken as it is; otherwise the words are model files of a deep_potential, several being a committee, and
-/// run the fast way: tables of the embedding networks, the others in float32 (the test system.lammps holds the stated
-/// error).
+/// "{...}" is taken as it is; otherwise the words are files of the potential, several being a committee. Those of a
+/// deep_potential run the fast way: tables of the embedding networks, the others in float32 (the test system.lammps
+/// holds the stated error).
 std::string PairCambium::keys_of(const std::vector<std::string>& words) const {
   if (words.size() == 1 && words[0].rfind("{", 0) == 0) return words[0];
   if (words.empty()) return "{}";
-  std::string keys = "{model: '" + words[0] + "'";
+  std::string keys = "{" + PotentialBridge::key_of_file(type_) + ": '" + words[0] + "'";
   for (std::size_t k = 1; k < words.size(); ++k) keys += (k == 1 ? ", committee: ['" : ", '") + words[k] + "'";
   return keys + (words.size() > 1 ? "]" : "") +
          (type_ == "deep_potential" ? ", compress: 1e-8, precision: mixed}" : "}");

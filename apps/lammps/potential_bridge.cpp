@@ -49,6 +49,13 @@ PotentialBridge::PotentialBridge(const std::string& type, const std::string& key
 
 PotentialBridge::~PotentialBridge() = default;
 
+std::string PotentialBridge::key_of_file(const std::string& type) {
+  Registry registry;
+  register_plugins(registry);
+  const auto* entry = registry.find(Potential::kind, type);
+  return entry && entry->schema.find("file") ? "file" : "model";
+}
+
 void PotentialBridge::bind(const std::vector<std::string>& symbols, const std::vector<double>& masses) {
   auto& species = parts_->atoms.particles.species;
   auto& species_of = parts_->atoms.species_of;

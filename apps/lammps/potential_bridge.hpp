@@ -57,6 +57,8 @@ class PotentialBridge {
   PotentialBridge(const std::string& type, const std::string& keys, MPI_Comm comm);
   ~PotentialBridge();
   const std::string& type() const { return type_; }
+  /// The key of a potential's own file: `file` where the type has one, else `model`.
+  static std::string key_of_file(const std::string& type);
 
   /// Species of the host's types 1, 2, ...; an empty symbol leaves a type to other pair styles. Masses in g/mol.
   void bind(const std::vector<std::string>& symbols, const std::vector<double>& masses);

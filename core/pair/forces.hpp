@@ -5,8 +5,9 @@ namespace cambium {
 
 /// Options of the caller beyond forces. Kernels are free to skip the rest.
 struct ForceRequest {
-  bool totals = true;     ///< energy and virial of this rank
-  bool per_atom = false;  ///< per-atom energies and virials (implies totals)
+  bool totals = true;          ///< energy and virial of this rank
+  bool per_atom = false;       ///< per-atom energies and virials (implies totals)
+  bool only_energies = false;  ///< with per_atom: the virials are not used, and may be left out by a potential without
 };
 
 /// Accumulator for the results of a potential.

@@ -15,14 +15,15 @@ namespace {
 
 /// Types of the atoms of one cell, and the species they stand for.
 std::vector<int> basis_types(const LatticeSpec& spec, std::size_t atoms, std::vector<Species>& species) {
-  if (spec.species.size() != 1 && spec.species.size() != atoms)
+  const bool halves = spec.species.size() == 2 && atoms == 8;  // diamond and rock salt are two fcc lattices
+  if (spec.species.size() != 1 && spec.species.size() != atoms && !halves)
     throw KeyError("structure.lattice.species_count", "species",
                    fmt::format("the lattice has {} atom{} per cell but {} species are given: give one for all, or one "
                                "per atom of the cell",
                                atoms, atoms == 1 ? "" : "s", spec.species.size()));
   std::vector<int> types;
   for (std::size_t b = 0; b < atoms; ++b) {
-    const std::string& symbol = spec.species[spec.species.size() == 1 ? 0 : b];
+    const std::string& symbol = spec.species[spec.species.size() == 1 ? 0 : halves ? b / 4 : b];
     const auto known =
         std::find_if(species.begin(), species.end(), [&](const Species& s) { return s.symbol == symbol; });
     types.push_back(static_cast<int>(known - species.begin()));
@@ -46,7 +47,9 @@ void LatticeSpec::describe(deck::Describe<LatticeSpec>& d) {
   d("a", &LatticeSpec::a, "lattice constant").unit("angstrom").positive().example("3.61");
   d("c_over_a", &LatticeSpec::c_over_a, "ratio of the axes, hcp only").positive().def(LatticeSpec().c_over_a);
   d("cells", &LatticeSpec::cells, "conventional cells along x, y and z").at_least(1).def({1, 1, 1});
-  d("species", &LatticeSpec::species, "one species for all atoms, or one for each atom of the conventional cell")
+  d("species", &LatticeSpec::species,
+    "one species for all atoms, one for each atom of the conventional cell, or one for each of the two fcc lattices of "
+    "diamond and rock_salt ([Na, Cl])")
       .example("[Cu]");
   d("displacement", &LatticeSpec::displacement, "largest random displacement of an atom along each axis")
       .unit("angstrom")

@@ -17,8 +17,9 @@ struct LatticeSpec {
   double a = 0.0;                        ///< lattice constant, Å
   double c_over_a = 1.632993161855452;   ///< hcp only; sqrt(8/3) for close-packed spheres
   std::array<int, 3> cells = {1, 1, 1};  ///< conventional cells along x, y, z
-  std::vector<std::string> species;      ///< one for all atoms, or one per atom of the conventional cell
-  double displacement = 0.0;             ///< largest random displacement along each axis, Å
+  std::vector<std::string>
+      species;                ///< one for all atoms, or one per atom of the conventional cell; two halves of 8 atoms
+  double displacement = 0.0;  ///< largest random displacement along each axis, Å
 
   static void describe(deck::Describe<LatticeSpec>& d);
 };
@@ -32,7 +33,8 @@ std::vector<std::array<double, 3>> lattice_basis(LatticeType type);
 std::int64_t atoms_of(const LatticeSpec& spec);
 
 /// This rank's even part of the crystal. Tags (and, with `seed`, displacements) do not depend on the number of ranks.
-/// Throws InputError if the number of species is neither one nor that of the basis, and if the atoms do not fit into
+/// Throws InputError if the number of species is neither one nor that of the basis, nor two for the two fcc lattices of
+/// diamond and rock salt, and if the atoms do not fit into
 /// memory.
 Structure make_lattice(const LatticeSpec& spec, const Comm& comm, std::uint64_t seed);
 

@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import pickle
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -95,6 +96,28 @@ class Evaluations(unittest.TestCase):
                 self.assertAlmostEqual(at.virial[a, b], -slope, delta=1e-5)
         self.assertAlmostEqual(at.energies.sum(), at.energy, delta=1e-10)
         np.testing.assert_allclose(at.virials.sum(0), at.virial, atol=1e-9)
+        only = potential.evaluate(symbols, x, cell, per_atom="energies")
+        np.testing.assert_array_equal(only.energies, at.energies)
+        self.assertIsNone(only.virials)
+
+    def test_meam_of_openkim_does_not_depend_on_where_the_cell_begins(self):
+        model = "MEAM_LAMMPS_AlmyrasSangiovanniSarakinos_2019_NAlTi__MO_958395190627_000"
+        listing = shutil.which("kim-api-collections-management")
+        listed = subprocess.run([listing, "list"], capture_output=True, text=True).stdout if listing else ""
+        if "kim" not in os.environ["CAMBIUM_BUILT_PLUGINS"].split() or model not in listed:
+            self.skipTest("no plugin kim, or the model is not installed")
+        potential = cambium.Potential({"type": "kim", "model": model})
+        _, x, cell = copper((2, 2, 2), 0.2)
+        x, cell, symbols = x * 4.3 / 3.61, cell * 4.3 / 3.61, [["N", "Al", "Ti"][i % 3] for i in range(len(x))]
+
+        def evaluated(shift):
+            inside = (x + shift) @ np.linalg.inv(cell)
+            return potential.evaluate(symbols, (inside - np.floor(inside)) @ cell, cell)
+        one = evaluated((0, 0, 0))
+        for shift in ((1, .3, 2.2), (3, 3, 3), (.4, 2.9, 5.1)):
+            other = evaluated(shift)
+            self.assertAlmostEqual(other.energy, one.energy, delta=1e-10)
+            np.testing.assert_allclose(other.forces, one.forces, atol=1e-10)
 
     def test_many_structures_open_directions_and_left_handed_cells(self):
         potential = cambium.Potential(KEYS)
@@ -143,6 +166,19 @@ class Evaluations(unittest.TestCase):
         with self.assertRaisesRegex(cambium.CambiumError, "the potential is closed"):
             copied.evaluate(symbols, x, cell)
 
+    def test_programs_started_by_mpirun_afterwards(self):
+        mpirun = [*program.MPIEXEC, "-n", "1"]
+        code = ("import subprocess, sys, cambium\n"
+                f"potential = cambium.Potential({KEYS!r})\n"
+                f"done = subprocess.run([*{mpirun!r}, sys.executable, '-c', 'print(6 * 7)'], capture_output=True, text=True)\n"
+                "print(done.returncode, done.stdout, done.stderr)\n"
+                "assert done.returncode == 0 and '42' in done.stdout\n"
+                "potential.evaluate(['Cu'] * 2, [[0, 0, 0], [0, 0, 2.5]])\n")
+        bare = {key: value for key, value in os.environ.items() if not key.startswith(("OMPI_COMM_WORLD_", "PMI"))}
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False,
+                              env=dict(bare, PYTHONPATH=os.path.join(program.SOURCE, "apps", "python")))
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
     def test_potentials_are_freed_with_their_last_reference(self):
         potential = cambium.Potential(KEYS)
         collected = potential._collected
@@ -167,6 +203,17 @@ class Evaluations(unittest.TestCase):
         if "deepmd" in os.environ["CAMBIUM_BUILT_PLUGINS"].split():
             model = cambium.Potential(os.path.join(program.SOURCE, "inputs", "deepmd", "models", "copper.dp"))
             self.assertLess(model.evaluate(symbols, x, cell).energy, 0.0)
+            with tempfile.TemporaryDirectory() as folder:
+                written = os.path.join(folder, "model.yaml")
+                code, out, error = program.run("deepmd", "compress", os.path.join(program.SOURCE, "inputs", "deepmd", "models", "copper.dp"), written)
+                self.assertEqual(code, 0, out + error)
+                found = cambium.Potential(written).evaluate(symbols, x, cell)
+                self.assertAlmostEqual(found.energy, model.evaluate(symbols, x, cell).energy, delta=1e-4)
+        long = json.dumps({"type": "lennard_jones", "epsilon": 0.01, "sigma": 3.4, "cutoff": 7.0}) + 300 * " "  # no name of a file is as long
+        self.assertLess(cambium.Potential(long).evaluate(symbols[:2], [[0, 0, 0], [0, 0, 4.0]]).energy, 0.0)
+        with self.assertRaises(cambium.CambiumError) as caught:
+            cambium.Potential(KEYS).evaluate(symbols[:3], [[0, 0, 0], [0, 0, 0], [0, 0, 2.5]])
+        self.assertIn("the energy is not finite: atoms are at the same position, or nearer to each other than the potential allows", str(caught.exception))
         for what, words in (({"type": "suton_chen"}, "sutton_chen"), ("nothing", "is no file, and no keys of a potential; give a deck, a model file or {type: ...}"),
                             ({"cutoff": 3}, "has no `type` of a potential; give {type: sutton_chen, ...}")):
             with self.assertRaises(cambium.CambiumError) as caught:

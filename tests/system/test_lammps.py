@@ -137,6 +137,19 @@ class SameNumbers(unittest.TestCase):
                     self.assertLess(abs(from_atoms / pressure - 1.0), 1e-10)
                     self.assertLess(np.abs(theirs - forces).max() / np.abs(forces).max(), 1e-10)
 
+    def test_a_word_is_the_file_of_a_type(self):
+        folder = program.fresh("lammps_files")
+        self.assertEqual(lammps(folder, setup(folder, "sutton_chen"))[0], 0)
+        yace = os.path.join(program.SOURCE, "inputs", "md", "copper.yace")
+        for kind, file in (("eam", EAM), ("pace", yace)):
+            energies = []
+            for coeff in (file, f'"{{file: {file}}}"'):
+                start = READ.replace("DATA", os.path.join(folder, "start.data")).replace("STYLE", f"cambium {kind}").replace("COEFF", coeff + " Cu")
+                code, out = lammps(folder, start + MEASURE.replace("FORCES", "forces.dump"))
+                self.assertEqual(code, 0, out)
+                energies.append(thermo(out)[1])
+            self.assertEqual(energies[0], energies[1])
+
     def test_overlay_adds_to_the_forces_of_another_style(self):
         model = os.path.join(program.SOURCE, "inputs/deepmd/models/copper.dp")
         cases = {name: POTENTIALS[name][1:3] for name in POTENTIALS} | {"deep_potential": ("cambium deep_potential", f'"{{model: {model}}}" Cu')}

@@ -17,7 +17,8 @@ class Evaluation:
     """Results of one structure.
 
     `energy` eV; `forces` (atoms, 3) eV/Å; `virial` (3, 3) eV, W_ab = -sum dE/dr_a r_b, so that the stress is -virial / volume;
-    `energies` (atoms) eV and `virials` (atoms, 3, 3) eV with per_atom=True, else None; `deviation` {"max", "min", "mean"} eV/Å, the
+    `energies` (atoms) eV and `virials` (atoms, 3, 3) eV with per_atom=True, else None
+    (per_atom="energies": only those; some potentials have no virials of atoms); `deviation` {"max", "min", "mean"} eV/Å, the
     standard deviation of forces among a committee of models, None for other potentials."""
 
     def __init__(self, atoms, per_atom, committee):
@@ -25,7 +26,7 @@ class Evaluation:
         self.forces = np.empty((atoms, 3))
         self.virial = np.empty((3, 3))
         self.energies = np.empty(atoms) if per_atom else None
-        self.virials = np.empty((atoms, 3, 3)) if per_atom else None
+        self.virials = np.empty((atoms, 3, 3)) if per_atom and per_atom != "energies" else None
         self.deviation = None
         self._scalars = np.zeros(4)
         self._committee = committee
@@ -54,7 +55,8 @@ class Potential(Opened):
     >>> potential = cambium.Potential({"type": "sutton_chen", "epsilon": 0.012382, "a": 3.61, "c": 39.432, "n": 9, "m": 6, "cutoff": 7})
     >>> potential.evaluate(["Cu"] * 4, positions, cell).forces
 
-    Lengths are in Å, energies in eV, forces in eV/Å, virials in eV. `cutoff` is the largest distance of interacting atoms. Calls of
+    Text that is no file is read as keys. A structure whose energy or forces are not finite, such as one with coincident atoms, is an
+    error. Lengths are in Å, energies in eV, forces in eV/Å, virials in eV. `cutoff` is the largest distance of interacting atoms. Calls of
     several threads wait for each other. A copy, also in another process, opens the potential anew."""
 
     def __init__(self, what):
@@ -70,7 +72,7 @@ class Potential(Opened):
         return f"<cambium.Potential {library().cambium_potential_summary(self._handle).decode()}>"
 
     def evaluate(self, species, positions, cell=None, periodic=True, per_atom=False):
-        """The Evaluation of one structure. species: a symbol for each atom; positions (atoms, 3) Å; cell: rows a, b, c in Å, None where
+        """The Evaluation of one structure, with energies and virials of atoms where per_atom (True or "energies"). species: a symbol for each atom; positions (atoms, 3) Å; cell: rows a, b, c in Å, None where
         nothing is periodic; periodic: one truth for all directions or one for each."""
         return self.evaluate_many([(species, positions, cell, periodic)], per_atom)[0]
 

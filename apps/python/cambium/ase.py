@@ -32,7 +32,7 @@ class Cambium(Calculator):
     def calculate(self, atoms=None, properties=("energy",), system_changes=all_changes):
         """Fills `results`. `evaluations` counts these calls."""
         Calculator.calculate(self, atoms, properties, system_changes)
-        per_atom = "energies" in properties or "stresses" in properties
+        per_atom = True if "stresses" in properties else "energies" if "energies" in properties else False
         pbc = self.atoms.get_pbc()
         found = self.potential.evaluate(self.atoms.get_chemical_symbols(), self.atoms.get_positions(),
                                         self.atoms.cell.array if pbc.any() else None, pbc, per_atom)
@@ -42,7 +42,7 @@ class Cambium(Calculator):
         if self.atoms.cell.rank == 3:
             volume = self.atoms.get_volume()
             self.results["stress"] = voigt(-found.virial / volume)
-            if per_atom:
+            if found.virials is not None:
                 self.results["stresses"] = np.array([voigt(-virial / volume) for virial in found.virials])
         if per_atom:
             self.results["energies"] = found.energies

@@ -7,6 +7,8 @@
 #include <filesystem>
 
 #include "core/base/error.hpp"
+#include "core/io/structures/gen_reader.hpp"
+#include "core/io/structures/poscar_reader.hpp"
 
 namespace cambium::deepmd {
 
@@ -31,7 +33,35 @@ LabelledData LabelledData::read(const std::string& path, const ExtxyzLabels& lab
   return out;
 }
 
-LabelledData LabelledData::load_positions(const std::string& path) { return read(path, {"", "", "", ""}); }
+LabelledData LabelledData::of_structure(const std::string& path, const Structure& structure) {
+  LabelledData out;
+  out.path_ = path;
+  auto& frame = out.frames_.emplace_back();
+  for (const auto& one : structure.species) frame.species.push_back(one.symbol);
+  frame.types = structure.type;
+  frame.frame.x = structure.x;
+  frame.frame.box = structure.box;
+  frame.frame.axes = structure.axes;
+  for (const auto* sentences : {&structure.remarks, &structure.warnings})
+    out.remarks_.insert(out.remarks_.end(), sentences->begin(), sentences->end());
+  return out;
+}
+
+LabelledData LabelledData::load_positions(const std::string& path) {
+  const bool file = std::filesystem::is_regular_file(path);
+  if (file && io::is_poscar_name(path))
+    return of_structure(path, io::read_poscar(path, {}, Comm(MPI_COMM_SELF), false));
+  if (file && path.ends_with(".gen")) return of_structure(path, io::read_gen(path, Comm(MPI_COMM_SELF)));
+  try {
+    return read(path, {"", "", "", ""});
+  } catch (const InputError& error) {
+    if (!file || path.ends_with("xyz")) throw;
+    throw InputError(
+        fmt::format("{}; the file was read as extended XYZ, as all are but *POSCAR*, *CONTCAR*, *.vasp and *.gen; ASE "
+                    "converts others: ase.io.write(\"atoms.xyz\", ase.io.read(\"{}\"))",
+                    error.what(), path));
+  }
+}
 
 LabelledData LabelledData::load(const std::string& path, const ExtxyzLabels& labels) {
   LabelledData out = read(path, labels);

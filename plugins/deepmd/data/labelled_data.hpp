@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "core/particles/structure.hpp"
 #include "plugins/deepmd/data/extxyz_frames.hpp"
 
 namespace cambium::deepmd {
@@ -15,7 +16,8 @@ class LabelledData {
   /// that differ from those of `labels`.
   static LabelledData load(const std::string& path, const ExtxyzLabels& labels = {});
 
-  /// The same, with or without labels.
+  /// The same, with or without labels; also POSCAR files of VASP and gen files of DFTB+, known by their names (POSCAR,
+  /// CONTCAR, *.vasp, *.gen).
   static LabelledData load_positions(const std::string& path);
 
   const std::string& path() const { return path_; }
@@ -34,6 +36,7 @@ class LabelledData {
 
  private:
   static LabelledData read(const std::string& path, const ExtxyzLabels& labels);
+  static LabelledData of_structure(const std::string& path, const Structure& structure);
   std::string path_;
   std::optional<DataSystem> system_;
   std::vector<ExtxyzFrame> frames_;

@@ -190,6 +190,11 @@ void TypedEngine<T>::prepare_parameters() {
   common_host_.clear();
   auto add = [&](const ParameterInput& input, const std::vector<double>& given, const char* name) {
     const std::vector<double>& values = given.empty() ? input.fallback : given;
+    if (static_cast<int>(values.size()) != input.size && options_.of_data)
+      throw InputError(
+          fmt::format("{0}: the model takes {1} value(s) of {2}, the data and the options give {3}; put {2}.npy "
+                      "into the data, or give --{2} to `cambium deepmd eval` or `test`",
+                      model_.source, input.size, name, values.size()));
     if (static_cast<int>(values.size()) != input.size)
       throw InputError(fmt::format("{}: the model takes {} value(s) of {}, the deck gives {}; set {}: [...]",
                                    model_.source, input.size, name, values.size(), name));

@@ -23,6 +23,7 @@ struct EngineOptions {
   double close_limit = 0.0;         ///< Å; pairs below it are counted
   std::vector<double> fparam;       ///< empty: the model's fallback
   std::vector<double> aparam;       ///< for every atom, unless EngineInput::aparam is given
+  bool of_data = false;             ///< parameters are those of data and a command, not of a deck: for messages
   int chunk = 0;                    ///< atoms processed together; 0: chosen for the machine
 };
 

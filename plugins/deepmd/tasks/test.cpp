@@ -62,6 +62,8 @@ void TestStage::examine(Check& check) {
 
 Task::Outcome TestStage::run(Context& context) {
   const auto shown = [](double error) { return error < 0.0 ? std::string("-") : fmt::format("{:.5g}", error); };
+  // A cell is empty where the data have no such labels.
+  const auto cell = [](double error) { return error < 0.0 ? std::string() : fmt::format("{:.6g}", error); };
   work_ = {0, "frame"};
   std::string errors = "system,frames,energy_rmse (eV/atom),force_rmse (eV/angstrom),virial_rmse (eV/atom)\n";
   context.log.info(fmt::format("{:>6} {:>14} {:>14} {:>14}  system", "frames", "energy", "force", "virial"));
@@ -79,7 +81,7 @@ Task::Outcome TestStage::run(Context& context) {
     context.log.info(fmt::format("{:>6} {:>14} {:>14} {:>14}  {}", p.frames, shown(e), shown(f), shown(v), path));
     if (!p.remark.empty()) context.log.warn(fmt::format("{}: {}", path, p.remark));
     work_.items += static_cast<std::int64_t>(p.frames);
-    errors += fmt::format("{},{},{:.6g},{:.6g},{:.6g}\n", io::csv_cell(path), p.frames, e, f, v);
+    errors += fmt::format("{},{},{},{},{}\n", io::csv_cell(path), p.frames, cell(e), cell(f), cell(v));
     io::on_root(context.comm, [&] { p.write(context.run_directory, fmt::format("parity_{}", s)); });
   }
   io::on_root(context.comm, [&] { io::write_file_atomically(context.run_directory + "/errors.csv", errors); });

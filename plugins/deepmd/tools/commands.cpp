@@ -29,8 +29,8 @@ void add_common(CLI::App& app, ToolOptions& options) {
                                                         {"mixed", EnginePrecision::mixed}};
   app.add_option("--precision", options.precision, "float64 or mixed")->transform(CLI::CheckedTransformer(names));
   app.add_option("--compress", options.compress, "tolerance of embedding tables")->check(CLI::PositiveNumber);
-  app.add_option("--fparam", options.fparam, "frame parameters");
-  app.add_option("--aparam", options.aparam, "atomic parameters, the same for every atom");
+  app.add_option("--fparam", options.fparam, "frame parameters, where the data have none");
+  app.add_option("--aparam", options.aparam, "atomic parameters, the same for every atom, where the data have none");
 }
 
 int show(std::vector<std::string> arguments, Context& context) {
@@ -44,7 +44,8 @@ int eval(std::vector<std::string> arguments, Context& context) {
   CLI::App app("Energy, forces and pressure of structures", "cambium deepmd eval");
   EvalOptions options;
   add_common(app, options);
-  app.add_option("structure", options.structure, "extended XYZ file, or folder of a deepmd/npy system")->required();
+  app.add_option("structure", options.structure, "extended XYZ, POSCAR or gen file, or folder of a deepmd/npy system")
+      ->required();
   app.add_option("--frame", options.frame, "frame of the XYZ file, from 0; negative from the end");
   app.add_option("--output", options.output, "extended XYZ file to write, with forces");
   return run_tool(app, std::move(arguments), context, [&] { print(evaluate_files(options, context.comm), context); });

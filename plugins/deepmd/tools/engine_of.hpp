@@ -7,16 +7,6 @@
 
 namespace cambium::deepmd {
 
-/// Engine configured by a tool's options.
-inline std::unique_ptr<Engine> engine_of(const ToolOptions& options) {
-  EngineOptions engine;
-  engine.precision = options.precision;
-  engine.compress_tolerance = options.compress;
-  engine.fparam = options.fparam;
-  engine.aparam = options.aparam;
-  return make_engine(DeepPotentialModel::load(options.model), engine);
-}
-
 /// Message about parameters of the data that the model does not take; empty if there are none. DeePMD-kit ignores them,
 /// too.
 template <class Frames>
@@ -34,17 +24,38 @@ std::string unused_parameters(const DeepPotentialModel& model, const Frames& dat
                      frame && atomic ? "are" : "is", model.source);
 }
 
-/// The same for the frames of a DataSystem or LabelledData, whose own parameters are used if present and taken by the
-/// model. `unused` reports parameters of the data that the model does not take.
+/// Message about options in whose place the data have values of every frame; empty if there are none.
+template <class Frames>
+std::string unused_options(const ToolOptions& options, const DeepPotentialModel& model, const Frames& data) {
+  if (data.frames() == 0) return {};
+  const LabelledFrame& first = data.frame(0);
+  const bool frame = !options.fparam.empty() && !first.fparam.empty() && model.fparam.size > 0;
+  const bool atomic = !options.aparam.empty() && !first.aparam.empty() && model.aparam.size > 0;
+  if (!frame && !atomic) return {};
+  return fmt::format("{} not used: the data have {} of their own",
+                     frame && atomic ? "--fparam and --aparam are"
+                     : frame         ? "--fparam is"
+                                     : "--aparam is",
+                     frame && atomic ? "both"
+                     : frame         ? "fparam"
+                                     : "aparam");
+}
+
+/// Engine configured by a tool's options, for the frames of a DataSystem or LabelledData, whose own parameters are used
+/// if present and taken by the model. `unused` reports parameters of the data that the model does not take, and options
+/// that the data replace.
 template <class Frames>
 std::unique_ptr<Engine> engine_of(const ToolOptions& options, const Frames& data, std::string& unused) {
   auto model = DeepPotentialModel::load(options.model);
   unused = unused_parameters(model, data);
+  if (const auto options_too = unused_options(options, model, data); !options_too.empty())
+    unused += (unused.empty() ? "" : "; ") + options_too;
   EngineOptions engine{};
   engine.precision = options.precision;
   engine.compress_tolerance = options.compress;
   engine.fparam = options.fparam;
   engine.aparam = options.aparam;
+  engine.of_data = true;
   if (data.frames() > 0) {
     const LabelledFrame& first = data.frame(0);
     const std::size_t atoms = std::max<std::size_t>(1, first.x.size());

@@ -72,12 +72,14 @@ std::string text_with_forces(const LabelledData& data, std::size_t k, const Eval
   return text;
 }
 
-/// One frame of an extended XYZ file or, without `frame`, all of a system.
+/// One frame of a file or, without `frame`, all of a system.
 std::string evaluate_labelled(const EvalOptions& options, bool system) {
   if (system && !options.output.empty())
     throw InputError("--output writes forces of an extended XYZ file; the structure is a deepmd/npy system");
   const LabelledData data = LabelledData::load_positions(options.structure);
   std::string unused, text;
+  if (!system && !options.structure.ends_with("xyz"))
+    for (const auto& remark : data.remarks()) text += remark + "\n";
   auto engine = engine_of(options, data, unused);
   if (!unused.empty()) text += fmt::format("{}: {}\n", options.structure, unused);
   const std::size_t first = system ? 0 : frame_number(options, data.frames()),

@@ -21,7 +21,7 @@ struct ToolOptions {
 };
 
 struct EvalOptions : ToolOptions {
-  std::string structure;    ///< extended XYZ file, or folder of a deepmd/npy system
+  std::string structure;    ///< extended XYZ, POSCAR or gen file, or folder of a deepmd/npy system
   std::int64_t frame = -1;  ///< of an extended XYZ file, from 0; negative from the end
   std::string output;       ///< extended XYZ file with forces, only for such an input; empty: none
 };

@@ -52,7 +52,7 @@ struct KimModel::Parts {
   KIM::ComputeArguments* arguments = nullptr;
   double length = 1.0, energy = 1.0;  ///< units of the model in Å and eV
   double influence = 0.0, cutoff = 0.0;
-  bool ghosts_asked = false, atoms_given = false;
+  bool ghosts_asked = false, energies_given = false, virials_given = false;
   std::map<std::string, int> code;
   std::vector<std::string> species;
 
@@ -145,7 +145,8 @@ void KimModel::Parts::read_arguments() {
   if (!gives(arguments::partialEnergy) || !gives(arguments::partialForces))
     throw InputError(
         fmt::format("the KIM model {} gives no {}", name, gives(arguments::partialEnergy) ? "forces" : "energies"));
-  atoms_given = gives(arguments::partialParticleEnergy) && gives(arguments::partialParticleVirial);
+  energies_given = gives(arguments::partialParticleEnergy);
+  virials_given = gives(arguments::partialParticleVirial);
   int count = 0;
   KIM::COMPUTE_CALLBACK_NAME::GetNumberOfComputeCallbackNames(&count);
   for (int k = 0; k < count; ++k) {
@@ -176,7 +177,8 @@ std::optional<int> KimModel::code(const std::string& symbol) const {
 double KimModel::influence_distance() const { return parts_->influence; }
 double KimModel::largest_cutoff() const { return parts_->cutoff; }
 bool KimModel::asks_for_neighbors_of_ghosts() const { return parts_->ghosts_asked; }
-bool KimModel::gives_atoms() const { return parts_->atoms_given; }
+bool KimModel::gives_energies() const { return parts_->energies_given; }
+bool KimModel::gives_virials() const { return parts_->virials_given; }
 
 void KimModel::compute(ModelAtoms& atoms) const {
   const auto n = atoms.codes.size();
@@ -185,8 +187,8 @@ void KimModel::compute(ModelAtoms& atoms) const {
   for (double& x : positions) x /= parts_->length;
   atoms.energy = 0.0;
   atoms.forces.assign(3 * n, 0.0);
-  atoms.atom_energy.assign(atoms.per_atom ? n : 0, 0.0);
-  atoms.atom_virial.assign(atoms.per_atom ? 6 * n : 0, 0.0);
+  atoms.atom_energy.assign(atoms.energies ? n : 0, 0.0);
+  atoms.atom_virial.assign(atoms.virials ? 6 * n : 0, 0.0);
   parts_->set(arguments::numberOfParticles, &count);
   parts_->set(arguments::particleSpeciesCodes, atoms.codes.data());
   parts_->set(arguments::particleContributing, atoms.contributing.data());
@@ -200,8 +202,8 @@ void KimModel::compute(ModelAtoms& atoms) const {
   };
   const bool virial_required = parts_->support(arguments::partialVirial) == KIM::SUPPORT_STATUS::required;
   ask(arguments::partialVirial, virial, virial_required);
-  ask(arguments::partialParticleEnergy, atoms.atom_energy.data(), atoms.per_atom);
-  ask(arguments::partialParticleVirial, atoms.atom_virial.data(), atoms.per_atom);
+  ask(arguments::partialParticleEnergy, atoms.atom_energy.data(), atoms.energies);
+  ask(arguments::partialParticleVirial, atoms.atom_virial.data(), atoms.virials);
   parts_->arguments->SetCallbackPointer(KIM::COMPUTE_CALLBACK_NAME::GetNeighborList, KIM::LANGUAGE_NAME::cpp,
                                         reinterpret_cast<KIM::Function*>(&neighbors_of),
                                         const_cast<NeighborRows*>(&atoms.neighbors));

@@ -20,12 +20,12 @@ struct ModelAtoms {
   std::vector<int> codes;         ///< of their species, KimModel::code
   std::vector<int> contributing;  ///< 1: its energy is counted; 0: a ghost
   NeighborRows neighbors;
-  bool per_atom = false;  ///< request energies and virials of atoms
+  bool energies = false, virials = false;  ///< request them of atoms
 
   double energy = 0.0;
   std::vector<double> forces;       ///< 3 each, also on ghosts
-  std::vector<double> atom_energy;  ///< if per_atom
-  std::vector<double> atom_virial;  ///< 6 each if per_atom: xx, yy, zz, yz, xz, xy of -dE/dstrain
+  std::vector<double> atom_energy;  ///< if energies
+  std::vector<double> atom_virial;  ///< 6 each if virials: xx, yy, zz, yz, xz, xy of -dE/dstrain
 };
 
 /// A portable model of the KIM API (Tadmor et al., JOM 63, 17, 2011; version 2, https://kim-api.readthedocs.io).
@@ -44,7 +44,8 @@ class KimModel {
   double influence_distance() const;
   double largest_cutoff() const;  ///< Å, of its neighbour lists
   bool asks_for_neighbors_of_ghosts() const;
-  bool gives_atoms() const;  ///< energies and virials of single atoms
+  bool gives_energies() const;  ///< of single atoms
+  bool gives_virials() const;   ///< of single atoms
   /// InputError if the model reports a failure.
   void compute(ModelAtoms& atoms) const;
 

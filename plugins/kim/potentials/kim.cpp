@@ -38,23 +38,26 @@ void add_virial(const ModelAtoms& atoms, double virial[9]) {
         virial[3 * a + b] += atoms.forces[3 * i + a] * (atoms.positions[3 * i + b] - origin[b]);
 }
 
-/// Adds energies and virials of atoms. Some models assign a part of a bond's energy to the ghost at its end: it is
-/// added to the atom of which the ghost is a copy.
-void add_atoms(const ModelAtoms& atoms, const Particles& particles, GhostExchange& ghosts, ForceOutput& out) {
-  constexpr std::size_t component[9] = {0, 5, 4, 5, 1, 3, 4, 3, 2};  // of xx, yy, zz, yz, xz, xy
+/// Adds energies of atoms. Some models assign a part of a bond's energy to the ghost at its end: it is added to the
+/// atom of which the ghost is a copy.
+void add_energies(const ModelAtoms& atoms, const Particles& particles, GhostExchange& ghosts, ForceOutput& out) {
   const View<double* [3]> parts("kim: energies of atoms", static_cast<std::size_t>(particles.capacity()));
   auto part = Kokkos::create_mirror_view(parts);
-  auto virial = on_host(out.atom_virial);
-  for (std::size_t i = 0; i < atoms.codes.size(); ++i) {
-    part(i, 0) = atoms.atom_energy[i];
-    for (std::size_t c = 0; c < 9; ++c) virial(i, c) += atoms.atom_virial[6 * i + component[c]];
-  }
+  for (std::size_t i = 0; i < atoms.codes.size(); ++i) part(i, 0) = atoms.atom_energy[i];
   Kokkos::deep_copy(parts, part);
   ghosts.reverse_add(parts);
   Kokkos::deep_copy(part, parts);
   auto energy = on_host(out.atom_energy);
   for (int i = 0; i < particles.nlocal; ++i) energy(i) += part(i, 0);
   Kokkos::deep_copy(out.atom_energy, energy);
+}
+
+/// Adds virials of atoms and ghosts, which the caller sums.
+void add_virials(const ModelAtoms& atoms, ForceOutput& out) {
+  constexpr std::size_t component[9] = {0, 5, 4, 5, 1, 3, 4, 3, 2};  // of xx, yy, zz, yz, xz, xy
+  auto virial = on_host(out.atom_virial);
+  for (std::size_t i = 0; i < atoms.codes.size(); ++i)
+    for (std::size_t c = 0; c < 9; ++c) virial(i, c) += atoms.atom_virial[6 * i + component[c]];
   Kokkos::deep_copy(out.atom_virial, virial);
 }
 
@@ -89,15 +92,25 @@ void Kim::bind(std::span<const Species> species) {
   }
 }
 
+void Kim::refuse_what_is_not_given(const ForceRequest& request) const {
+  if (!request.per_atom) return;
+  if (!model_->gives_energies())
+    throw InputError(
+        fmt::format("the KIM model {} gives no energies of single atoms; leave out what needs them (energies "
+                    "of atoms, heat current)",
+                    model_->name()));
+  if (!request.only_energies && !model_->gives_virials())
+    throw InputError(
+        fmt::format("the KIM model {} gives no virials of single atoms; leave out what needs them (stress of "
+                    "atoms, heat current)",
+                    model_->name()));
+}
+
 void Kim::compute(const Particles& particles, const NeighborList& list, GhostExchange& ghosts,
                   const ForceRequest& request, ForceOutput& out, Context&) {
-  if (request.per_atom && !model_->gives_atoms())
-    throw InputError(
-        fmt::format("the KIM model {} gives no energies and virials of single atoms; leave out what needs "
-                    "them (stress of atoms, heat current)",
-                    model_->name()));
+  refuse_what_is_not_given(request);
   const bool all = model_->asks_for_neighbors_of_ghosts();
-  if (all) build_all(particles, model_->largest_cutoff(), all_);
+  if (all) build_all(particles, reach * model_->largest_cutoff(), all_);
   const auto& used = all ? all_ : list;
   const auto x = on_host(particles.x);
   const auto offset = on_host(used.offset);
@@ -105,7 +118,8 @@ void Kim::compute(const Particles& particles, const NeighborList& list, GhostExc
   const auto index = on_host(used.index);
   ModelAtoms atoms = atoms_of(particles, x, code_);
   atoms.neighbors = {offset.data(), count.data(), index.data(), all ? particles.total() : particles.nlocal};
-  atoms.per_atom = request.per_atom;
+  atoms.energies = request.per_atom;
+  atoms.virials = request.per_atom && !request.only_energies;
   if (particles.total() > 0) model_->compute(atoms);
   auto f = on_host(out.f);
   for (std::size_t i = 0; i < atoms.codes.size(); ++i)
@@ -113,7 +127,8 @@ void Kim::compute(const Particles& particles, const NeighborList& list, GhostExc
   Kokkos::deep_copy(out.f, f);
   out.energy += atoms.energy;
   if (request.totals || request.per_atom) add_virial(atoms, out.virial);
-  if (request.per_atom) add_atoms(atoms, particles, ghosts, out);
+  if (atoms.energies) add_energies(atoms, particles, ghosts, out);
+  if (atoms.virials) add_virials(atoms, out);
 }
 
 std::string Kim::summary() const {

@@ -26,7 +26,7 @@ class Kim : public Potential, public Checked {
 
   void examine(Check&) override;
   void bind(std::span<const Species> species) override;
-  double cutoff() const override { return model_->influence_distance(); }
+  double cutoff() const override { return reach * model_->influence_distance(); }
   bool writes_ghost_forces() const override { return true; }
   /// InputError if energies or virials of atoms are requested and the model has none.
   void compute(const Particles&, const NeighborList&, GhostExchange&, const ForceRequest&, ForceOutput&,
@@ -35,6 +35,13 @@ class Kim : public Potential, public Checked {
   std::vector<Citation> citations() const override;
 
  private:
+  /// Lists and ghosts reach farther than a model asks: MEAM screens a bond by atoms in an ellipse around it, which are
+  /// up to Cmax / (2 sqrt(Cmax - 1)) of the bond's length away from its ends, 1.0435 for the usual Cmax of 2.8. Without
+  /// them its energy depends on the order of the atoms. Other models compare distances themselves.
+  static constexpr double reach = 1.05;
+
+  void refuse_what_is_not_given(const ForceRequest& request) const;
+
   std::unique_ptr<KimModel> model_;
   std::vector<int> code_;  ///< of the model, by type of the deck
   NeighborList all_;       ///< including rows of ghosts, for models that require them

@@ -22,8 +22,9 @@ class EamReader {
 
  private:
   void header(EamFile& file);
-  /// Atomic number and mass (and further entries, which are not used).
-  EamFile::Element element();
+  /// Atomic number and mass (and further entries, which are not used). `among_densities`: in a Finnis-Sinclair file
+  /// more densities would be here.
+  EamFile::Element element(bool among_densities);
   std::vector<double> values(int count, const std::string& what);
   void end(bool finnis_sinclair);
   void line(const char* what);
@@ -75,9 +76,14 @@ void EamReader::header(EamFile& file) {
                     file.cutoff, file.nr, file.dr, (file.nr - 1) * file.dr));
 }
 
-EamFile::Element EamReader::element() {
+EamFile::Element EamReader::element(bool among_densities) {
   const auto words = this->words("atomic number and mass of an element");
   if (words.size() < 2) lines_.fail("expected atomic number, mass, lattice constant and lattice of an element");
+  if (among_densities && words[0].find_first_not_of("0123456789") != std::string_view::npos)
+    lines_.fail(
+        fmt::format("expected the atomic number of an element, found '{}'; write `format: finnis_sinclair` where "
+                    "the file has a density for each pair of elements",
+                    words[0]));
   EamFile::Element element;
   element.symbol =
       element_symbol(static_cast<int>(std::clamp<std::int64_t>(lines_.integer(words[0], "atomic number"), 0, 1000)));
@@ -116,7 +122,7 @@ EamFile EamReader::funcfl() {
   EamFile file;
   file.format = EamFormat::funcfl;
   line("a title");
-  file.elements.push_back(element());
+  file.elements.push_back(element(false));
   header(file);
   auto& own = file.elements[0];
   own.embedding = values(file.nrho, "the embedding function");
@@ -147,7 +153,7 @@ EamFile EamReader::setfl(bool finnis_sinclair) {
   names.erase(names.begin());
   header(file);
   for (const auto& name : names) {
-    auto own = element();
+    auto own = element(!finnis_sinclair && !file.elements.empty());
     own.symbol = name;
     own.embedding = values(file.nrho, "the embedding function of " + name);
     if (finnis_sinclair)

@@ -33,8 +33,7 @@ class Coulomb : public Potential {
       d("charges", &Params::charges, "charges by species, in elementary charges").def({}).example("{Na: 1, Cl: -1}");
       d("charges_from", &Params::charges_from,
         "file of each atom's charge, by id: extended XYZ with a column charge, charges, initial_charges or q, or "
-        "LAMMPS data "
-        "with charges; without it, charges by species")
+        "LAMMPS data with charges, in the units that its first line names (units = si); without it, charges by species")
           .def("");
       d("method", &Params::method,
         "mesh: smooth particle-mesh Ewald; ewald: Ewald sum wave by wave, for small cells; dsf: damped shifted force "

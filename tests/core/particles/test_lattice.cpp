@@ -123,6 +123,24 @@ TEST_CASE("species follow the atoms of the cell, in the order that the deck decl
   for (int i = 0; i < p.nlocal; ++i) CHECK(x(i, 3) == (i % 2 == 0 ? 2.0 : 0.0));
 }
 
+TEST_CASE("two species of diamond and rock salt are those of its two fcc lattices") {
+  for (const LatticeType type : {LatticeType::diamond, LatticeType::rock_salt}) {
+    LatticeSpec spec;
+    spec.type = type;
+    spec.a = 5.64;
+    spec.cells = {2, 3, 2};
+    spec.species = {"Na", "Cl"};
+    LatticeSpec each = spec;
+    each.species = {"Na", "Na", "Na", "Na", "Cl", "Cl", "Cl", "Cl"};
+    const Structure two = whole(spec), eight = whole(each);
+    CHECK(two.type == eight.type);
+    CHECK(two.x == eight.x);
+    CHECK(std::count(two.type.begin(), two.type.end(), 1) == 48);
+    REQUIRE(two.species.size() == 2);
+    CHECK(two.species[1].symbol == "Cl");
+  }
+}
+
 TEST_CASE("a lattice is read from a deck") {
   const auto spec = deck::read<LatticeSpec>(
       deck::parse("type: hcp\na: 0.295 nm\ncells: [6, 4, 5]\nspecies: [Ti]\ndisplacement: 0.02\n", "deck.yaml"));

@@ -165,6 +165,67 @@ TEST_CASE("structures are evaluated from files") {
   CHECK(all.find("forces:R:3") != std::string::npos);
 }
 
+TEST_CASE("structures of VASP and DFTB+ are evaluated as those of extended XYZ") {
+  Scratch scratch("dp_eval_formats");
+  Comm comm(MPI_COMM_SELF);
+  save_model_tree(random_model(small_model()).to_tree(), scratch.file("m.dp"));
+  EvalOptions options;
+  options.model = scratch.file("m.dp");
+  const auto energy = [&](const std::string& name, const std::string& content) {
+    options.structure = scratch.file(name);
+    write_text(options.structure, content);
+    const std::string text = evaluate_files(options, comm), start = options.structure + ": energy ";
+    const auto at = text.find(start);
+    REQUIRE(at != std::string::npos);
+    return std::stod(text.substr(at + start.size()));
+  };
+  const std::string cell = "8 0.2 0.1\n0.5 9 0\n0 1 7\n";  // in axes of its own
+  const double expected = energy("s.xyz",
+                                 "3\nLattice=\"8 0.2 0.1 0.5 9 0 0 1 7\" Properties=species:S:1:pos:R:3\n"
+                                 "O 1 1 1.04\nH 1 1 2\nH 1.9 1.1 0.9\n");
+  CHECK(energy("POSCAR", "water\n1.0\n" + cell + "O H\n1 2\nCartesian\n1 1 1.04\n1 1 2\n1.9 1.1 0.9\n") ==
+        Approx(expected).epsilon(1e-9));
+  CHECK(energy("s.gen", "3 S\nO H\n1 1 1 1 1.04\n2 2 1 1 2\n3 2 1.9 1.1 0.9\n0 0 0\n" + cell) ==
+        Approx(expected).epsilon(1e-9));
+  options.structure = scratch.file("s.data");
+  write_text(options.structure, "LAMMPS data\n\n3 atoms\n");
+  CHECK(message([&] { evaluate_files(options, comm); }) ==
+        options.structure +
+            ":1: expected the number of atoms, found 'LAMMPS data'; the file was read as extended XYZ, as all are but "
+            "*POSCAR*, *CONTCAR*, *.vasp and *.gen; ASE converts others: ase.io.write(\"atoms.xyz\", ase.io.read(\"" +
+            options.structure + "\"))");
+}
+
+TEST_CASE("frame parameters of the command and of the data") {
+  Scratch scratch("dp_fparam");
+  auto spec = small_model();
+  spec.fparam = 1;
+  save_model_tree(random_model(spec).to_tree(), scratch.file("m.dp"));
+  const std::string root = scratch.file("sys"), set = root + "/set.000";
+  std::filesystem::create_directories(set);
+  write_text(root + "/type.raw", "0 1");
+  write_text(root + "/type_map.raw", "O H");
+  write_text(root + "/nopbc", "");
+  const std::string descr = "{'descr': '<f8', 'fortran_order': False, 'shape': ";
+  write_npy(set + "/coord.npy", descr + "(1, 6), }\n", {0, 0, 0, 0, 0, 1});
+  write_npy(set + "/energy.npy", descr + "(1,), }\n", {-1});
+  TestOptions options;
+  options.model = scratch.file("m.dp");
+  options.systems = {root};
+  CHECK(message([&] { test_model(options); }) ==
+        options.model +
+            ": the model takes 1 value(s) of fparam, the data and the options give 0; put fparam.npy into the data, or "
+            "give --fparam to `cambium deepmd eval` or `test`");
+  options.fparam = {0.3};
+  const auto given = test_model(options);
+  CHECK(given.text.find("not used") == std::string::npos);
+  write_npy(set + "/fparam.npy", descr + "(1, 1), }\n", {0.3});
+  options.fparam = {0.7};
+  const auto both = test_model(options);
+  CHECK(both.all.energy_rmse == given.all.energy_rmse);
+  CHECK(both.text == given.text + root + ": --fparam is not used: the data have fparam of their own\n");
+}
+
 TEST_CASE("molecules and slabs are evaluated from files as labelled frames are") {
   Scratch scratch("dp_eval_open");
   Comm comm(MPI_COMM_SELF);

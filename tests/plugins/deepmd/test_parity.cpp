@@ -150,6 +150,24 @@ TEST_CASE("a stage tests a model on frames of extended XYZ and writes parity tab
   CHECK(h5.read<std::vector<double>>("energy/reference") == errors.at("reference"));
 }
 
+TEST_CASE("errors of labels that data do not have are empty cells") {
+  Stages stages;
+  const std::string path = stages.model(3);
+  Model model(path);
+  const std::string file = stages.scratch.file("gas.xyz");
+  std::ofstream(file) << text(molecule, "config_type=gas", &model);  // forces alone
+  const std::string folder = stages.run("test", "test", fmt::format("{{model: '{}', systems: ['{}']}}", path, file));
+  std::ifstream table(folder + "/errors.csv");
+  std::string heading, row;
+  std::getline(table, heading);
+  std::getline(table, row);
+  CHECK(heading == "system,frames,energy_rmse (eV/atom),force_rmse (eV/angstrom),virial_rmse (eV/atom)");
+  const std::string start = file + ",1,,";
+  REQUIRE(row.substr(0, start.size()) == start);
+  CHECK(std::stod(row.substr(start.size())) < 1e-7);
+  CHECK(row.back() == ',');
+}
+
 TEST_CASE("the tool tests on folders and files together, on any number of ranks") {
   const Comm world;
   Stages stages;

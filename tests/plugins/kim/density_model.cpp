@@ -1,7 +1,7 @@
 // A portable model of the KIM API in hartree and bohr (or others by MODEL_KIND), whatever the simulator asks for: E =
 // sum_i sum_j w(r_ij) rho_j, where rho_j = sum_k w(r_jk) and w(r) = (1 - r^2/c^2)^3 within the cut-off c. An atom feels
-// neighbours of its neighbours, so that the model asks for those of ghosts. MODEL_KIND makes others of it, which cannot
-// be used.
+// neighbours of its neighbours, so that the model asks for those of ghosts. MODEL_KIND makes others of it: some cannot
+// be used, `reaching` acts from 4 % beyond the distances that it names, as MEAM's screening does.
 #include <KIM_ModelHeaders.hpp>
 #include <KIM_SharedLibrarySchema.hpp>
 #include <cmath>
@@ -12,18 +12,20 @@ namespace arguments = KIM::COMPUTE_ARGUMENT_NAME;
 namespace routines = KIM::MODEL_ROUTINE_NAME;
 using KIM::LANGUAGE_NAME::cpp;
 
-enum Kind { density, no_forces, demanding, failing, mechanical };
+enum Kind { density, no_forces, demanding, failing, mechanical, reaching, energies_only };
 constexpr Kind kind = MODEL_KIND;
-constexpr bool complete = kind == density || kind == mechanical;
+constexpr bool complete = kind == density || kind == mechanical || kind == reaching;
+constexpr bool energies_of_atoms = complete || kind == energies_only;
 
-double cutoff = 5.0, influence = 10.0;  // bohr
+constexpr double cutoff = 5.0;  // bohr
+double listed = kind == reaching ? cutoff / 1.04 : cutoff, influence = 2.0 * listed;
 int spared = 0;
 
 int create_arguments(const KIM::ModelCompute*, KIM::ModelComputeArgumentsCreate* create) {
   using namespace KIM::SUPPORT_STATUS;
   int error = create->SetArgumentSupportStatus(arguments::partialEnergy, optional);
   error |= create->SetArgumentSupportStatus(arguments::partialForces, kind == no_forces ? notSupported : optional);
-  error |= create->SetArgumentSupportStatus(arguments::partialParticleEnergy, optional);
+  if (energies_of_atoms) error |= create->SetArgumentSupportStatus(arguments::partialParticleEnergy, optional);
   if (complete) error |= create->SetArgumentSupportStatus(arguments::partialParticleVirial, optional);
   if (kind == demanding)
     error |= create->SetCallbackSupportStatus(KIM::COMPUTE_CALLBACK_NAME::ProcessDEDrTerm, required);
@@ -91,7 +93,7 @@ int compute(const KIM::ModelCompute*, const KIM::ModelComputeArguments* given) {
   error |= given->GetArgumentPointer(arguments::coordinates, &atoms.x);
   error |= given->GetArgumentPointer(arguments::partialEnergy, &atoms.energy);
   if (kind != no_forces) error |= given->GetArgumentPointer(arguments::partialForces, &atoms.forces);
-  error |= given->GetArgumentPointer(arguments::partialParticleEnergy, &atoms.atom_energy);
+  if (energies_of_atoms) error |= given->GetArgumentPointer(arguments::partialParticleEnergy, &atoms.atom_energy);
   if (complete) error |= given->GetArgumentPointer(arguments::partialParticleVirial, &atoms.atom_virial);
   if (error) return 1;
   if (atoms.energy) *atoms.energy = 0.0;
@@ -123,7 +125,7 @@ int create(KIM::ModelCreate* create, KIM::LengthUnit, KIM::EnergyUnit, KIM::Char
   error |= create->SetRoutinePointer(routines::Compute, cpp, true, of(&compute));
   error |= create->SetRoutinePointer(routines::Destroy, cpp, true, of(&destroy));
   create->SetInfluenceDistancePointer(&influence);
-  create->SetNeighborListPointers(1, &cutoff, &spared);
+  create->SetNeighborListPointers(1, &listed, &spared);
   return error;
 }
 

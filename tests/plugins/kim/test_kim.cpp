@@ -54,7 +54,7 @@ double energy_of_densities(const PeriodicSystem& s, double length, double unit) 
 TEST_CASE("kim: a model in hartree and bohr that asks for neighbours of ghosts") {
   World world;
   auto c = crystal("test_density__MO_000000000001_000", {{"Si", 28.0855}}, world);
-  CHECK(c.potential->cutoff() == Approx(10.0 * bohr));
+  CHECK(c.potential->cutoff() == Approx(1.05 * 10.0 * bohr));
   c.oracle = [](const PeriodicSystem& s) { return energy_of_densities(s, bohr, hartree); };
   check_potential(c, world);
 }
@@ -65,6 +65,27 @@ TEST_CASE("kim: a model in mechanical units") {
   c.oracle = [](const PeriodicSystem& s) { return energy_of_densities(s, 1.0, constants::mvv2e); };
   check_energy_against_oracle(c, world);
   check_forces_are_gradient(c, world);
+}
+
+TEST_CASE("kim: a model that atoms slightly beyond its influence distance act on") {
+  World world;
+  auto c = crystal("test_reaching__MO_000000000006_000", {{"Si", 28.0855}}, world);
+  c.skin = 0.0;  // single evaluations have none
+  c.oracle = [](const PeriodicSystem& s) { return energy_of_densities(s, bohr, hartree); };
+  check_potential(c, world);
+}
+
+TEST_CASE("kim: a model with energies of atoms, but without their virials") {
+  World world;
+  auto c = crystal("test_energies_only__MO_000000000007_000", {{"Si", 28.0855}}, world);
+  auto s = c.system();
+  const auto found = c.evaluate(s, world, {.totals = true, .per_atom = true, .only_energies = true});
+  CHECK(std::accumulate(found.atom_energy.begin(), found.atom_energy.end(), 0.0) ==
+        Approx(found.energy).epsilon(1e-12));
+  CHECK(found.energy == Approx(energy_of_densities(s, bohr, hartree)).epsilon(1e-12));
+  CHECK_THAT(message([&] { c.evaluate(s, world); }),
+             Catch::Matchers::Contains("gives no virials of single atoms; leave out what needs them (stress of atoms, "
+                                       "heat current)"));
 }
 
 TEST_CASE("kim: ranks agree") {
@@ -126,9 +147,9 @@ TEST_CASE("kim: what cannot be used is refused") {
   auto failing = crystal("MO_000000000004", {{"Si", 28.1}}, world);
   auto s = failing.system();
   CHECK_THAT(message([&] { failing.evaluate(s, world, {true, false}); }), Contains("cannot compute these atoms"));
-  CHECK_THAT(message([&] { failing.evaluate(s, world); }),
-             Contains("gives no energies and virials of single atoms; leave out what needs them (stress of atoms, heat "
-                      "current)"));
+  CHECK_THAT(
+      message([&] { failing.evaluate(s, world); }),
+      Contains("gives no energies of single atoms; leave out what needs them (energies of atoms, heat current)"));
 }
 
 TEST_CASE("kim: without models the message says where they are") {

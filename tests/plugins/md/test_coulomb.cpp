@@ -206,7 +206,8 @@ TEST_CASE("charges of atoms come from a file, by id") {
   const auto by_id = c.evaluate(s, world);
   CHECK(by_id.energy == by_species.energy);
   const auto data = scratch.file("salt.data");
-  for (const auto& [title, unit] : {std::pair{"units = metal", 1.0}, {"units = micro", 1.602176634e-7}}) {
+  for (const auto& [title, unit] :
+       {std::pair{"units = metal", 1.0}, {"units = micro", 1.602176634e-7}, {"units = si", 1.602176634e-19}}) {
     std::ofstream lammps(data);
     lammps << "salt, " << title << "\n\n"
            << c.positions.size() << " atoms\n2 atom types\n\n"
@@ -219,6 +220,12 @@ TEST_CASE("charges of atoms come from a file, by id") {
     c.potential->bind(c.species);
     CHECK(c.evaluate(s, world).energy == Approx(by_species.energy).epsilon(1e-14));
   }
+  std::ofstream(data) << "salt\n\n1 atoms\n1 atom types\n\n0 9 xlo xhi\n0 9 ylo yhi\n0 9 zlo zhi\n\n"
+                         "Atoms # charge\n\n1 1 -1.602176634e-19 0 0 0\n";
+  CHECK(message([&] { Coulomb(params, world.context); }) ==
+        "coulomb: the largest charge of " + data +
+            " is 1.6e-19 elementary charges, so it has other units: give elementary charges, or, in LAMMPS data, name "
+            "the units in the first line (units = si, cgs or micro)");
   std::ofstream(data)
       << "salt\n\n1 atoms\n1 atom types\n\n0 9 xlo xhi\n0 9 ylo yhi\n0 9 zlo zhi\n\nAtoms\n\n1 1 0 0 0\n";
   CHECK(message([&] { Coulomb(params, world.context); }) ==

@@ -239,6 +239,11 @@ TEST_CASE("eam refuses damaged tables by file, line and reason") {
   CHECK(refuses("l.alloy", alloy + six) ==
         "l.alloy:10: values follow the last table; the numbers of points in the header are wrong, or write `format: "
         "finnis_sinclair` for such a file");
+  const std::string first = "a\nb\nc\n2 Cu Ag\n6 0.1 6 0.5 2.5\n29 63.5 3.6 fcc\n" + six + six;
+  CHECK(refuses("o.alloy", first + "0.5 2 3 4 5 6\n") ==
+        "o.alloy:9: expected the atomic number of an element, found '0.5'; write `format: finnis_sinclair` where the "
+        "file "
+        "has a density for each pair of elements");
   CHECK(refuses("m.alloy", "a\nb\nc\n2 Cu\n6 0.1 6 0.5 2.5\n") ==
         "m.alloy:4: found 1 names, expected the number of elements and as many names");
   // As in LAMMPS, empty lines and what is behind # mean nothing below the titles.
