@@ -97,6 +97,9 @@ void Convection::declare_grid(State& state) {
   state.add(
       {"z_faces", At::global, "", "faces of the cells along z", false, [this] { return io::tensor_of(z_faces_); }});
   state.add({"periodic", At::global, "", "1 where x is periodic", false, [this] { return io::tensor_of(periodic_); }});
+  flow_ = {keys_.rayleigh, keys_.prandtl, fluid().plates == Wall::no_slip ? 1.0 : 0.0};
+  state.add({"flow_numbers", At::global, "", "Rayleigh number, Prandtl number, 1 where the plates are no_slip", false,
+             [this] { return io::tensor_of(flow_); }});
 }
 
 void Convection::load_correction() {

@@ -99,7 +99,7 @@ class Convection {
   std::vector<Citation> citations() const;
   std::string summary() const;
 
-  /// Declares global fields of face coordinates, so that outputs find the grid in the state.
+  /// Declares global fields of face coordinates, so that outputs find the grid in the state, and numbers of the flow.
   void declare_grid(State& state);
 
   Stepper stepper;
@@ -122,7 +122,7 @@ class Convection {
   ConvectionKeys keys_;
   Context& context_;
   std::unique_ptr<NetworkCorrection> correction_;
-  std::vector<double> x_faces_, y_faces_, z_faces_, periodic_;  ///< grid data for outputs
+  std::vector<double> x_faces_, y_faces_, z_faces_, periodic_, flow_;  ///< grid and flow for outputs
   double free_dt_ = 0.0, dt_ = 0.0, time_ = 0.0, sampled_at_ = 0.0;
 };
 

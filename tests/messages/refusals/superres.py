@@ -321,6 +321,17 @@ says("'walls.h5' is no layer between two plates and periodic along x: write_well
      deck="write_well.yaml", command="run")
 says("'fine.h5' has other points or times than 'fields.h5': trajectories of one file share them; give runs of one grid, output interval and length",
      E + "train=[fields.h5, fine.h5]", deck="write_well.yaml", command="run")
+table.file("stated.h5", {**fields(), "/": (None, {"Rayleigh": 1e5, "Prandtl": 2.0, "plates": "free_slip"})})
+says("'stated.h5' has the Rayleigh number 100000 and 'rayleigh' is 1000000: give that of the data", F + "data=[stated.h5]", F + "rayleigh=1e6",
+     deck="score.yaml", command="run")
+says("'stated.h5' has the Prandtl number 2 and 'prandtl' is 0.7: give that of the data", F + "data=[stated.h5]", F + "prandtl=0.7",
+     deck="score.yaml", command="run")
+says("the plates of 'stated.h5' are free_slip and 'plates' is no_slip: give those of the data", F + "data=[stated.h5]", deck="score.yaml",
+     command="run")
+says("'stated.h5' has the Prandtl number 2 and 'prandtl' is 1: give that of the data", E + "train=[stated.h5]", deck="write_well.yaml",
+     command="run")
+says("'stated.h5' has the Rayleigh number 100000 and 'rayleigh' is 10000: give that of the data", E + "train=[stated.h5]", E + "prandtl=2",
+     E + "rayleigh=1e4", deck="write_well.yaml", command="run")
 
 # Plumes
 P = "stages[0].find_plumes."
