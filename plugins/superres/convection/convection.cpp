@@ -33,6 +33,18 @@ std::string wrong_cells(const std::vector<int>& cells, bool three) {
   return "";
 }
 
+std::string wrong_waves(const ConvectionKeys& keys) {
+  const InitialState& initial = keys.initial;
+  if (initial.amplitude == 0.0 || initial.file || keys.cells.size() < 2) return "";
+  if (initial.wavelengths >= (keys.nx() + 1) / 2)
+    return fmt::format("'initial.wavelengths' ({}) must be less than half of the {} cells along x", initial.wavelengths,
+                       keys.nx());
+  if (keys.spatial() && initial.wavelengths_y >= (keys.ny() + 1) / 2)
+    return fmt::format("'initial.wavelengths_y' ({}) must be less than half of the {} cells along y",
+                       initial.wavelengths_y, keys.ny());
+  return "";
+}
+
 void require_room(const ConvectionKeys& keys, const Comm& comm) {
   const double arrays = keys.spatial() ? 10.0 : 8.0;  // at least: the fields, their tendencies, the spectrum
   double cells = 1.0;

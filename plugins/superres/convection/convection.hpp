@@ -33,6 +33,8 @@ struct ConvectionKeys {
 
 /// "" or an error message about cells along x and z or, if `three` is allowed, x, y and z.
 std::string wrong_cells(const std::vector<int>& cells, bool three);
+/// "" or an error message about waves of the initial state that the cells would show as longer ones.
+std::string wrong_waves(const ConvectionKeys& keys);
 
 /// Declares those keys for a Params that derives from them. `three`: also for three dimensions.
 template <class P>
@@ -66,6 +68,7 @@ void describe_convection(deck::Describe<P>& d, bool three = false) {
     "model file of a network trained on a data set 'corrections', whose increments of b, u and w are added after each "
     "interval of its training; none by default");
   d.check([three](const P& p) { return wrong_cells(p.cells, three); });
+  d.check([](const P& p) { return wrong_waves(p); });
   d.check([](const P& p) {
     return p.cells.size() != 3 && p.initial.wavelengths_y > 0
                ? "'initial.wavelengths_y' is for three dimensions: give three 'cells', along x, y and z"
