@@ -58,6 +58,7 @@ Convection::Convection(const ConvectionKeys& keys, const Grid& grid, const Fluid
     : stepper(context.comm, Slab::make(grid, context.comm.rank(), context.comm.size()), fluid), keys_(keys),
       context_(context) {
   warn_of_coarse_cells();
+  warn_of_no_averages();
 }
 
 /// Kolmogorov length from the exact dissipation and the Nusselt number 0.138 Ra^0.285 of Johnston and Doering 2009.
@@ -75,6 +76,13 @@ void Convection::warn_of_coarse_cells() const {
       "cells of {:.3g} are coarser than pi Kolmogorov lengths ({:.3g}) of Rayleigh number {:g}: expect wiggles at the "
       "scale of the grid; take about {} cells, or a smaller Rayleigh number",
       cell, constants::pi * length, keys_.rayleigh, fmt::join(better, " x ")));
+}
+
+void Convection::warn_of_no_averages() const {
+  if (keys_.average_from == 0.0 || keys_.average_from < keys_.end_time) return;
+  context_.log.warn(
+      fmt::format("averages begin at 'average_from', {:g}, and the run ends at {:g}: its summary will have none",
+                  keys_.average_from, keys_.end_time));
 }
 
 void Convection::declare(State& state) {

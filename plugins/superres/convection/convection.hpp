@@ -120,6 +120,7 @@ class Convection {
   /// Collective: adds the network's increments at the end of each of its training intervals.
   void correct(const State& state, double time);
   void warn_of_coarse_cells() const;
+  void warn_of_no_averages() const;
   void sample(std::int64_t step, double time, double dt);
 
   ConvectionKeys keys_;
