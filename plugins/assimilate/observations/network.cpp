@@ -94,7 +94,12 @@ bool inside(const std::optional<std::array<double, 2>>& limits, double at) {
 
 void add_regular(const NetworkKeys& keys, const StateSpace& space, std::size_t field, Network& out) {
   const auto step = [&](int axis, std::size_t cells) {
-    return std::min(static_cast<std::size_t>(keys.stride[axis]), cells);
+    const auto stride = static_cast<std::size_t>(keys.stride[axis]);
+    if (stride > cells && cells > 1)  // models on a line have one row, whatever the stride
+      throw KeyError("assimilate.observations.stride", "observations.stride",
+                     fmt::format("'stride' is {} along {}, where the model has {} cells: give at most as many", stride,
+                                 axis == 0 ? "x" : "z", cells));
+    return std::min(stride, cells);
   };
   const auto si = step(0, space.nx()), sk = step(1, space.nz());
   for (std::size_t i = 0; i + si <= space.nx(); i += si)

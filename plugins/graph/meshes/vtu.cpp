@@ -177,6 +177,8 @@ class VtuReader {
     if (type == "UInt64") return unpacked<std::uint64_t>(bytes);
     if (type == "Int32") return unpacked<std::int32_t>(bytes);
     if (type == "UInt32") return unpacked<std::uint32_t>(bytes);
+    if (type == "Int16") return unpacked<std::int16_t>(bytes);
+    if (type == "UInt16") return unpacked<std::uint16_t>(bytes);
     if (type == "Int8") return unpacked<std::int8_t>(bytes);
     if (type == "UInt8") return unpacked<std::uint8_t>(bytes);
     fail(fmt::format("has an array of type '{}', which is not read", type));
@@ -243,9 +245,12 @@ class VtuReader {
     return {};
   }
 
-  /// Arrays of 0 and 1 that mark the cells of a boundary part named like the array (cell sets of meshio).
-  std::map<std::string, std::vector<double>> boundary_sets(const std::vector<double>& types) const {
-    std::map<std::string, std::vector<double>> out;
+  using Sets = std::map<std::string, std::vector<double>>;
+
+  /// Sets of cells of meshio, as arrays of 0 and 1 by the name of the boundary part: it writes one array for each (4),
+  /// or a single one for all (5).
+  Sets boundary_sets(const std::vector<double>& types) const {
+    Sets out;
     const auto data = section("CellData");
     for (std::size_t at = text_.find("<DataArray", data.begin); at < data.end; at = text_.find("<DataArray", at + 1)) {
       auto attribute = attributes(at);
@@ -254,18 +259,46 @@ class VtuReader {
           type.find("Int") == std::string::npos)
         continue;
       auto values = numbers(array_in(data, name, name));
-      if (values.size() != types.size()) continue;  // several values for each cell
-      bool set = false;
-      for (std::size_t c = 0; c < types.size(); ++c) {
-        if (values[c] != 0.0 && values[c] != 1.0) {
-          set = false;
-          break;
-        }
-        set = set || (values[c] == 1.0 && static_cast<int>(types[c]) == line_type);
-      }
-      if (set) out.emplace(name, std::move(values));
+      if (values.empty() || values.size() != types.size()) continue;  // several values for each cell
+      if (std::all_of(values.begin(), values.end(), [](double v) { return v == 0.0 || v == 1.0; }))
+        add_set(name, std::move(values), types, out);
+      else
+        add_numbered(name, values, types, out);
     }
     return out;
+  }
+
+  /// Leaves out a set without sides, as of triangles.
+  static void add_set(const std::string& name, std::vector<double> values, const std::vector<double>& types,
+                      Sets& out) {
+    for (std::size_t c = 0; c < types.size(); ++c)
+      if (values[c] == 1.0 && static_cast<int>(types[c]) == line_type) {
+        out.emplace(name, std::move(values));
+        return;
+      }
+  }
+
+  /// An array "left-right" with 0 in the first set, 1 in the second, and -1 in none. Other numbers are no sets.
+  static void add_numbered(const std::string& name, const std::vector<double>& values, const std::vector<double>& types,
+                           Sets& out) {
+    const auto [least, most] = std::minmax_element(values.begin(), values.end());
+    std::vector<std::string> names{name};  // of a single one, which may have a dash itself
+    if (*most > 0.0) {
+      names.clear();
+      std::size_t begin = 0;
+      for (std::size_t dash = name.find('-'); dash != std::string::npos; dash = name.find('-', begin)) {
+        names.push_back(name.substr(begin, dash - begin));
+        begin = dash + 1;
+      }
+      names.push_back(name.substr(begin));
+    }
+    const bool numbered = *least == -1.0 || (*least >= 0.0 && *most > 1.0);
+    if (!numbered || *most != static_cast<double>(names.size()) - 1.0) return;
+    for (std::size_t k = 0; k < names.size(); ++k) {
+      std::vector<double> in(values.size());
+      for (std::size_t c = 0; c < values.size(); ++c) in[c] = values[c] == static_cast<double>(k) ? 1.0 : 0.0;
+      if (!names[k].empty()) add_set(names[k], std::move(in), types, out);
+    }
   }
 
   static std::int32_t tag_of(const std::string& name, RawMesh& mesh) {

@@ -34,9 +34,8 @@ void ForecastOptions::describe(deck::Describe<ForecastOptions>& d) {
       .def(1.0);
   d("harmonics", &O::harmonics, "harmonics of the year").at_least(1).def(3);
   d("period", &O::period,
-    "length of the year, in days or with a unit; where left out, the year of the calendar of the series (365.2425, "
-    "365, "
-    "366 or 360 days)")
+    "length of the year, in days or with a unit; twelve samples of a monthly series are a year of its calendar; where "
+    "left out, that year (365.2425, 365, 366 or 360 days)")
       .example("12 samples")
       .def("");
   d("var_order", &O::var_order, "times back in the vector autoregression").at_least(1).def(4);
@@ -61,10 +60,10 @@ double ForecastOptions::period_days(const Series& series) const {
   const auto end = text.find_first_not_of("0123456789.eE+-");
   const auto number = parse_number(text.substr(0, end));
   const std::string unit(end == std::string_view::npos ? "" : trim(text.substr(end)));
-  const double spacing = series.spacing();
+  const double sample = series.sample_days();
   double days = number.value_or(0.0);
   if (unit == "samples" || unit == "sample")
-    days *= spacing;
+    days *= sample;
   else if (unit == "years" || unit == "year" || unit == "months" || unit == "month")
     days *= io::cf::days_per_year(calendar) / (unit.starts_with("month") ? 12.0 : 1.0);
   else if (!unit.empty())
@@ -74,12 +73,12 @@ double ForecastOptions::period_days(const Series& series) const {
                    fmt::format("period: '{}' is no length of time; give days or a unit, such as '365.2425 days', '12 "
                                "samples' or '1 year'",
                                period));
-  if (days < 2.0 * spacing)
+  if (days < 2.0 * sample * (1.0 - 1e-9))
     throw KeyError(
         "forecast.period.range", "period",
         fmt::format("period: '{}' is {} days, but the series has a time every {} days, and a cycle takes two at least; "
                     "give its unit, such as '365.2425 days' or '12 samples'",
-                    period, number_text(days), number_text(spacing)));
+                    period, number_text(days), number_text(sample)));
   return days;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/base/constants.hpp"
 #include "core/base/key_error.hpp"
@@ -13,7 +14,7 @@ namespace cambium::podlstm {
 
 void AnomalyKeys::describe(deck::Describe<AnomalyKeys>& d) {
   d("harmonics", &AnomalyKeys::harmonics,
-    "harmonics of the year in the climatology that is taken off; 0: the mean alone")
+    "harmonics of the year in the climatology that is taken off, as the times resolve them; 0: the mean alone")
       .at_least(0)
       .def(0);
   d("years", &AnomalyKeys::years,
@@ -29,6 +30,45 @@ void AnomalyKeys::describe(deck::Describe<AnomalyKeys>& d) {
                : "years: give the first and the last year, such as [1982, 1989]";
   });
 }
+
+namespace {
+
+/// Above it, less than half of the digits of a field in float32 would be left in the coefficients.
+constexpr double largest_condition = 1e4;
+
+/// Of the columns scaled to length 1.
+double condition_number(const Matrix& a) {
+  Matrix gram = product(a, a, Op::transposed);
+  std::vector<double> length;
+  for (std::int64_t i = 0; i < gram.rows; ++i) length.push_back(std::sqrt(gram(i, i)));
+  for (std::int64_t i = 0; i < gram.rows; ++i)
+    for (std::int64_t j = 0; j < gram.rows; ++j) gram(i, j) /= length[i] * length[j];
+  const auto values = symmetric_eigen(std::move(gram)).values;
+  return values.back() > 0.0 ? std::sqrt(values.front() / values.back()) : std::numeric_limits<double>::infinity();
+}
+
+/// KeyError for harmonics that a least-squares fit to these days would not determine, and would give all the same.
+void require_resolved(int harmonics, const std::vector<double>& days, double period) {
+  std::vector<double> steps;
+  for (std::size_t k = 1; k < days.size(); ++k) steps.push_back(days[k] - days[k - 1]);
+  std::nth_element(steps.begin(), steps.begin() + std::ssize(steps) / 2, steps.end());
+  const double usual = steps[steps.size() / 2], span = days.back() - days.front() + usual;
+  const double cycle = 2.002 * usual;  // of a cycle of two snapshots, one of sine and cosine may be zero at all of them
+  if (period / harmonics < cycle)
+    throw KeyError(
+        "pod.anomalies.resolution", "harmonics",
+        fmt::format("harmonics: {} of a year of {} days have cycles down to {} days, but the climatology has "
+                    "a snapshot every {} days, and a cycle takes more than two; give {} at most",
+                    harmonics, number_text(period), number_text(period / harmonics), number_text(usual),
+                    std::floor(period / cycle)));
+  if (span < 0.75 * period)
+    throw KeyError("pod.anomalies.span", "harmonics",
+                   fmt::format("harmonics: the snapshots of the climatology span {} of the {} days of a year; give a "
+                               "year of snapshots, or harmonics: 0",
+                               number_text(span), number_text(period)));
+}
+
+}  // namespace
 
 double Field::period() const { return io::cf::days_per_year(time_unit_.calendar); }
 
@@ -46,6 +86,11 @@ void Field::take_off(const AnomalyKeys& keys) {
     }
     reference_.push_back(t);
   }
+  fit_waves();
+}
+
+void Field::fit_waves() {
+  const AnomalyKeys& keys = anomalies_;
   const std::int64_t terms = 1 + 2 * keys.harmonics + (keys.detrend ? 1 : 0);
   if (std::ssize(reference_) <= terms)
     throw KeyError("pod.anomalies.few", keys.years.empty() ? "harmonics" : "years",
@@ -64,11 +109,21 @@ void Field::take_off(const AnomalyKeys& keys) {
     }
     if (keys.detrend) waves_(t, terms - 1) = day(t) - trend_from_;
   }
+  if (keys.harmonics > 0) {
+    std::vector<double> days;
+    for (auto t : reference_) days.push_back(day(t));
+    require_resolved(keys.harmonics, days, period());
+  }
   Matrix seen(std::ssize(reference_), terms), unit(seen.rows, seen.rows);
   for (std::int64_t i = 0; i < seen.rows; ++i) {
     std::copy_n(waves_.row(reference_[static_cast<std::size_t>(i)]), terms, seen.row(i));
     unit(i, i) = 1.0;
   }
+  if (const double condition = condition_number(seen); keys.harmonics > 0 && condition > largest_condition)
+    throw KeyError("pod.anomalies.condition", "harmonics",
+                   fmt::format("harmonics: the seasons of the {} snapshots of the climatology do not determine {} "
+                               "harmonics (condition number {:.1e}); give fewer, or snapshots of all seasons",
+                               reference_.size(), keys.harmonics, condition));
   solver_ = least_squares(std::move(seen), std::move(unit));
 }
 

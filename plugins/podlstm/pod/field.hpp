@@ -59,7 +59,8 @@ class Field {
   Field(const FieldParams& params, AreaWeights weights, std::optional<std::int64_t> training, double buffer_bytes,
         Context& context);
 
-  /// Call before any data are read. KeyError for years without snapshots, or too few to fit.
+  /// Call before any data are read. KeyError for years without snapshots, or too few to fit, and
+  /// for harmonics that their times do not resolve.
   void take_off(const AnomalyKeys& keys);
   const AnomalyKeys& anomalies() const { return anomalies_; }
   double day(std::int64_t snapshot) const { return times_[static_cast<std::size_t>(snapshot)] * time_unit_.days(); }
@@ -113,6 +114,8 @@ class Field {
   /// False if the cell is omitted; fills gaps if requested by the deck, using the training snapshots only.
   bool accept(double* column, std::int64_t stride, std::int64_t cell) const;
   void normalise(CellBlock& block) const;
+  /// Least squares of mean, harmonics and trend at the times of the climatology.
+  void fit_waves();
   void fit_background(CellBlock& block) const;
   std::string place(std::int64_t cell) const;
   /// The first snapshot without any valid value in a block of the full field; none for a part.

@@ -7,11 +7,11 @@
 
 #include "core/base/key_error.hpp"
 #include "core/base/text.hpp"
-#include "core/io/cf/calendar.hpp"
 #include "core/io/cf/decoding.hpp"
 #include "core/io/hdf5/h5.hpp"
 #include "core/io/model_seal.hpp"
 #include "core/parallel/agree.hpp"
+#include "plugins/podlstm/pod/calendar_steps.hpp"
 
 namespace cambium::podlstm {
 
@@ -33,6 +33,9 @@ void SeriesParams::describe(deck::Describe<SeriesParams>& d) {
 }
 
 namespace {
+
+/// Steps longer than this many usual ones are gaps.
+constexpr double gap = 1.5;
 
 Matrix read_coefficients(const io::File& file, const std::string& name) {
   if (!file.exists(name))
@@ -163,37 +166,38 @@ Stretch Series::last(std::int64_t n) const {
   return out;
 }
 
-std::vector<double> Series::next_days(std::int64_t n) const {
-  const std::int64_t looked = std::min<std::int64_t>(13, train.times() + test.times());
-  const auto days = last(looked).days;
-  const auto date = [&](double day) {
-    return io::cf::date_of(time_unit.day + static_cast<std::int64_t>(std::floor(day)), time_unit.calendar);
-  };
-  bool monthly = time_unit.has_date() && looked > 2;
-  for (std::size_t k = 1; monthly && k < days.size(); ++k)
-    monthly =
-        date(days[k]).day == date(days.front()).day && days[k] - days[k - 1] < 32.0 && days[k] - days[k - 1] > 27.0;
-  std::vector<double> out;
-  const double end = days.back();
-  auto next = date(end);
-  for (std::int64_t k = 1; k <= n; ++k) {
-    if (monthly && next.day <= 28) {
-      if (++next.month > 12) next.month = 1, ++next.year;
-      const auto day = io::cf::day_number(next, time_unit.calendar) - time_unit.day;
-      out.push_back(static_cast<double>(day) + end - std::floor(end));
-    } else {
-      out.push_back(end + static_cast<double>(k) * spacing());
-    }
+double Series::sample_days() const {
+  const auto days = last(train.times() + test.times()).days;
+  if (const auto steps = CalendarSteps::of(days, time_unit))
+    return steps->months() * io::cf::days_per_year(time_unit.calendar) / 12.0;
+  const double usual = spacing();
+  double sum = 0.0, count = 0.0, furthest = 0.0;
+  for (std::size_t k = 1; k < days.size(); ++k) {
+    const double step = days[k] - days[k - 1];
+    if (step > gap * usual) continue;
+    sum += step;
+    count += 1.0;
+    furthest = std::max(furthest, std::abs(step - usual));
   }
+  return furthest > 1e-6 * usual ? sum / count : usual;
+}
+
+std::vector<double> Series::next_days(std::int64_t n) const {
+  const auto days = last(std::min<std::int64_t>(13, train.times() + test.times())).days;
+  const auto steps = CalendarSteps::of(days, time_unit);
+  std::vector<double> out;
+  for (std::int64_t k = 1; k <= n; ++k)
+    out.push_back(steps ? steps->after(k) : days.back() + static_cast<double>(k) * spacing());
   return out;
 }
 
 std::string coarse_times(const Series& series, double period) {
-  if (!(period < 2.0 * series.spacing())) return {};
+  const double sample = series.sample_days();
+  if (!(period < 2.0 * sample * (1.0 - 1e-9))) return {};
   return fmt::format(
       "the series has a time every {} days, so harmonics of {} days, the calendar's year, are not resolved; give the "
       "length of a cycle (period: '12 samples'), or take no harmonics from the table",
-      number_text(series.spacing()), number_text(period));
+      number_text(sample), number_text(period));
 }
 
 std::string uneven_times(const Series& series) {
@@ -206,7 +210,7 @@ std::string uneven_times(const Series& series) {
     const double most = steps[widest];
     std::nth_element(steps.begin(), steps.begin() + std::ssize(steps) / 2, steps.end());
     const double usual = steps[steps.size() / 2];
-    if (most > 1.5 * usual)
+    if (most > gap * usual)
       return fmt::format(
           "{} days separate days {} and {} of the series, {} as a rule: windows count times and reach across such "
           "gaps; fill the gaps, or forecast stretches without gaps",

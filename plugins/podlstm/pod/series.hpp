@@ -39,9 +39,11 @@ struct Series {
   std::vector<double> left_out;  ///< of each test time: weighted sum of squares of the truncation error; may be empty
   std::int64_t modes() const { return train.a.cols; }
   double spacing() const;  ///< median number of days between two times; 0 for a single time
+  /// Mean length of a step in days, without gaps; of calendar months, quarters and years that of the calendar.
+  double sample_days() const;
   /// The last `n` times of training and test years together.
   Stretch last(std::int64_t n) const;
-  /// Days of the next `n` times: calendar months if the last ones are monthly, else by spacing().
+  /// Days of the next `n` times: by calendar months, quarters or years if the last ones are, else by spacing().
   std::vector<double> next_days(std::int64_t n) const;
 };
 

@@ -33,6 +33,18 @@ std::string wrong_cells(const std::vector<int>& cells, bool three) {
   return "";
 }
 
+std::string wrong_waves(const ConvectionKeys& keys) {
+  const InitialState& initial = keys.initial;
+  if (initial.amplitude == 0.0 || initial.file || keys.cells.size() < 2) return "";
+  if (initial.wavelengths >= (keys.nx() + 1) / 2)
+    return fmt::format("'initial.wavelengths' ({}) must be less than half of the {} cells along x", initial.wavelengths,
+                       keys.nx());
+  if (keys.spatial() && initial.wavelengths_y >= (keys.ny() + 1) / 2)
+    return fmt::format("'initial.wavelengths_y' ({}) must be less than half of the {} cells along y",
+                       initial.wavelengths_y, keys.ny());
+  return "";
+}
+
 void require_room(const ConvectionKeys& keys, const Comm& comm) {
   const double arrays = keys.spatial() ? 10.0 : 8.0;  // at least: the fields, their tendencies, the spectrum
   double cells = 1.0;
@@ -46,6 +58,7 @@ Convection::Convection(const ConvectionKeys& keys, const Grid& grid, const Fluid
     : stepper(context.comm, Slab::make(grid, context.comm.rank(), context.comm.size()), fluid), keys_(keys),
       context_(context) {
   warn_of_coarse_cells();
+  warn_of_no_averages();
 }
 
 /// Kolmogorov length from the exact dissipation and the Nusselt number 0.138 Ra^0.285 of Johnston and Doering 2009.
@@ -63,6 +76,13 @@ void Convection::warn_of_coarse_cells() const {
       "cells of {:.3g} are coarser than pi Kolmogorov lengths ({:.3g}) of Rayleigh number {:g}: expect wiggles at the "
       "scale of the grid; take about {} cells, or a smaller Rayleigh number",
       cell, constants::pi * length, keys_.rayleigh, fmt::join(better, " x ")));
+}
+
+void Convection::warn_of_no_averages() const {
+  if (keys_.average_from == 0.0 || keys_.average_from < keys_.end_time) return;
+  context_.log.warn(
+      fmt::format("averages begin at 'average_from', {:g}, and the run ends at {:g}: its summary will have none",
+                  keys_.average_from, keys_.end_time));
 }
 
 void Convection::declare(State& state) {
@@ -97,6 +117,9 @@ void Convection::declare_grid(State& state) {
   state.add(
       {"z_faces", At::global, "", "faces of the cells along z", false, [this] { return io::tensor_of(z_faces_); }});
   state.add({"periodic", At::global, "", "1 where x is periodic", false, [this] { return io::tensor_of(periodic_); }});
+  flow_ = {keys_.rayleigh, keys_.prandtl, fluid().plates == Wall::no_slip ? 1.0 : 0.0};
+  state.add({"flow_numbers", At::global, "", "Rayleigh number, Prandtl number, 1 where the plates are no_slip", false,
+             [this] { return io::tensor_of(flow_); }});
 }
 
 void Convection::load_correction() {

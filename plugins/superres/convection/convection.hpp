@@ -33,6 +33,8 @@ struct ConvectionKeys {
 
 /// "" or an error message about cells along x and z or, if `three` is allowed, x, y and z.
 std::string wrong_cells(const std::vector<int>& cells, bool three);
+/// "" or an error message about waves of the initial state that the cells would show as longer ones.
+std::string wrong_waves(const ConvectionKeys& keys);
 
 /// Declares those keys for a Params that derives from them. `three`: also for three dimensions.
 template <class P>
@@ -66,6 +68,7 @@ void describe_convection(deck::Describe<P>& d, bool three = false) {
     "model file of a network trained on a data set 'corrections', whose increments of b, u and w are added after each "
     "interval of its training; none by default");
   d.check([three](const P& p) { return wrong_cells(p.cells, three); });
+  d.check([](const P& p) { return wrong_waves(p); });
   d.check([](const P& p) {
     return p.cells.size() != 3 && p.initial.wavelengths_y > 0
                ? "'initial.wavelengths_y' is for three dimensions: give three 'cells', along x, y and z"
@@ -99,7 +102,7 @@ class Convection {
   std::vector<Citation> citations() const;
   std::string summary() const;
 
-  /// Declares global fields of face coordinates, so that outputs find the grid in the state.
+  /// Declares global fields of face coordinates, so that outputs find the grid in the state, and numbers of the flow.
   void declare_grid(State& state);
 
   Stepper stepper;
@@ -117,12 +120,13 @@ class Convection {
   /// Collective: adds the network's increments at the end of each of its training intervals.
   void correct(const State& state, double time);
   void warn_of_coarse_cells() const;
+  void warn_of_no_averages() const;
   void sample(std::int64_t step, double time, double dt);
 
   ConvectionKeys keys_;
   Context& context_;
   std::unique_ptr<NetworkCorrection> correction_;
-  std::vector<double> x_faces_, y_faces_, z_faces_, periodic_;  ///< grid data for outputs
+  std::vector<double> x_faces_, y_faces_, z_faces_, periodic_, flow_;  ///< grid and flow for outputs
   double free_dt_ = 0.0, dt_ = 0.0, time_ = 0.0, sampled_at_ = 0.0;
 };
 

@@ -23,7 +23,8 @@ void InitialState::describe(deck::Describe<InitialState>& d) {
   d("amplitude", &InitialState::amplitude,
     "amplitude of a regular perturbation of b, sin(pi z) cos(2 pi (wavelengths x / width + wavelengths_y y / depth))")
       .def(0.0);
-  d("wavelengths", &InitialState::wavelengths, "number of wavelengths of the regular perturbation in the width")
+  d("wavelengths", &InitialState::wavelengths,
+    "number of wavelengths of the regular perturbation in the width, less than half the cells along x")
       .at_least(0)
       .def(1);
   d("wavelengths_y", &InitialState::wavelengths_y,

@@ -212,6 +212,25 @@ std::optional<bool> FieldFile::periodic() const {
   return {};
 }
 
+std::optional<double> FieldFile::number(const std::string& attribute) const {
+  if (!file_.has_attribute(attribute)) return {};
+  try {
+    const auto values = file_.attribute<std::vector<double>>(attribute);
+    return values.size() == 1 ? std::optional(values.front()) : std::nullopt;
+  } catch (const InputError&) {
+    return {};
+  }
+}
+
+std::optional<std::string> FieldFile::text(const std::string& attribute) const {
+  if (!file_.has_attribute(attribute)) return {};
+  try {
+    return file_.attribute<std::string>(attribute);
+  } catch (const InputError&) {
+    return {};
+  }
+}
+
 std::vector<FieldFile::Mask> FieldFile::masks() const {
   std::vector<Mask> out;
   if (!well_ && file_.exists("/tasks/mask"))

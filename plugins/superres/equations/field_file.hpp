@@ -32,6 +32,9 @@ class FieldFile {
   /// the boundary conditions along x of The Well.
   std::optional<bool> periodic() const;
   std::string name_of_axis(int axis) const;
+  /// An attribute of the file; nullopt where it has none, or one of another type.
+  std::optional<double> number(const std::string& attribute) const;
+  std::optional<std::string> text(const std::string& attribute) const;
   /// Reads frames from `first` on of a field whose extents by (t, x, z) are `whole`. InputError when it is missing or
   /// has another shape.
   std::vector<double> read(const std::string& name, const std::array<std::int64_t, 3>& whole, std::int64_t first) const;

@@ -9,6 +9,7 @@
 #include "core/base/key_error.hpp"
 #include "plugins/superres/convection/rows.hpp"
 #include "plugins/superres/equations/field_data.hpp"
+#include "plugins/superres/equations/stated_flow.hpp"
 #include "plugins/superres/equations/well_layout.hpp"
 #include "plugins/superres/samples/centred_fields.hpp"
 #include "plugins/superres/samples/resampling.hpp"
@@ -115,6 +116,11 @@ FieldRecord ForecastFlow::read(const std::string& path) const {
     throw KeyError(
         "superres.forecast.width", "data",
         fmt::format("'{}' is {:g} wide and the model {:g}: give fields of the same domain", path, found, width));
+  const auto stated = StatedFlow::of(path);
+  stated.require_rayleigh(keys_.rayleigh, "model.");
+  stated.require_prandtl(keys_.prandtl, "model.");
+  if (space_.period > 0.0)
+    stated.require_plates(stepper_.owned().fluid.plates == Wall::no_slip ? "no_slip" : "free_slip", "model.");
   if (require_layer(path)) shift_buoyancy(data, -well_b_shift);
   data = resampled(resampled(data, 1, space_.x, 4), 2, space_.z, 4);
   return {data.names, data.axis[0], data.axis[1], data.axis[2], std::move(data.values)};

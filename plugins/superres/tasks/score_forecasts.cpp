@@ -13,6 +13,7 @@
 #include "core/io/csv.hpp"
 #include "core/parallel/agree.hpp"
 #include "plugins/superres/datasets/snapshots.hpp"
+#include "plugins/superres/equations/stated_flow.hpp"
 #include "plugins/superres/equations/well_layout.hpp"
 #include "plugins/superres/evaluate/vrmse.hpp"
 #include "plugins/superres/samples/window.hpp"
@@ -47,6 +48,13 @@ std::vector<std::string> rows_of(const ScoreForecasts::Params& keys) {
   for (const auto& [name, file] : keys.corrections) out.push_back(name);
   for (const auto& [name, files] : keys.forecasts) out.push_back(name);
   return out;
+}
+
+/// True if a row integrates the equations of the data.
+bool solves(const ScoreForecasts::Params& keys) {
+  return !keys.corrections.empty() || std::any_of(keys.methods.begin(), keys.methods.end(), [](const auto& method) {
+    return method == "solver" || method == coarse_row || method == finer_row;
+  });
 }
 
 double mean_of_fields(const std::array<double, 4>& errors) {
@@ -101,7 +109,8 @@ void ScoreForecasts::Params::describe(deck::Describe<Params>& d) {
     "'data', on its grid or another one of its domain")
       .def({});
   d("rayleigh", &Params::rayleigh, "Rayleigh number of the data; the solver needs it").non_negative().def(0.0);
-  d("prandtl", &Params::prandtl, "Prandtl number of the data").positive().def(1.0);
+  d("prandtl", &Params::prandtl, "Prandtl number of the data; default: that of the file, or 1 if it states none")
+      .positive();
   d("plates", &Params::plates, "velocity on the plates of the data")
       .options({{"no_slip", Wall::no_slip}, {"free_slip", Wall::free_slip}})
       .def(Wall::no_slip);
@@ -127,10 +136,7 @@ void ScoreForecasts::Params::describe(deck::Describe<Params>& d) {
     return p.data.empty() ? "'data' names no file" : "";
   });
   d.check([](const Params& p) {
-    const bool solves = !p.corrections.empty() || std::any_of(p.methods.begin(), p.methods.end(), [](const auto& m) {
-      return m == "solver" || m == coarse_row || m == finer_row;
-    });
-    return solves && p.rayleigh == 0.0 ? "the solver needs 'rayleigh', that of the data" : "";
+    return solves(p) && p.rayleigh == 0.0 ? "the solver needs 'rayleigh', that of the data" : "";
   });
   check_rows(d);
 }
@@ -147,9 +153,11 @@ void ScoreForecasts::examine(Check& check) {
   check.will_write({"leads.csv", {Origin::stage, "score_forecasts"}});
 }
 
-std::unique_ptr<Forecaster> ScoreForecasts::forecaster(const std::string& method, const FieldData& truth,
-                                                       double b_shift, Models& models) const {
-  const Convected flow{params_.rayleigh, params_.prandtl, params_.plates};
+std::unique_ptr<Forecaster> ScoreForecasts::forecaster(const std::string& method, const Runs& runs, std::size_t run,
+                                                       Models& models) const {
+  const FieldData& truth = runs.flows[run];
+  const Convected& flow = runs.equations[run];
+  const double b_shift = runs.shifts[run];
   if (const auto found = params_.models.find(method); found != params_.models.end())
     return network_forecaster(models.forecasts.at(method), found->second, truth, params_.history);
   if (params_.corrections.contains(method))
@@ -197,7 +205,7 @@ ForecastScores ScoreForecasts::scores_of(const std::string& method, const Runs& 
     const FieldData& truth = runs.flows[r];
     steps += std::ceil((static_cast<double>(truth.axis[0].size()) - params_.history) / params_.every);
     if (files == params_.forecasts.end()) {
-      const auto forecaster = this->forecaster(method, truth, runs.shifts[r], models);
+      const auto forecaster = this->forecaster(method, runs, r, models);
       score_steps(*forecaster, truth, out);
       score_leads(*forecaster, truth, share, out);
       continue;
@@ -299,11 +307,20 @@ ScoreForecasts::Models ScoreForecasts::loaded(Context& context) {
   return out;
 }
 
+Convected ScoreForecasts::equations_of(const std::string& path) const {
+  const auto stated = StatedFlow::of(path);
+  if (params_.rayleigh > 0.0) stated.require_rayleigh(params_.rayleigh);
+  if (params_.prandtl) stated.require_prandtl(*params_.prandtl);
+  if (solves(params_)) stated.require_plates(params_.plates == Wall::no_slip ? "no_slip" : "free_slip");
+  return {params_.rayleigh, params_.prandtl.value_or(stated.prandtl.value_or(1.0)), params_.plates};
+}
+
 ScoreForecasts::Runs ScoreForecasts::read() {
   Runs out;
   const int needed = params_.history + params_.horizon;
   for (const auto& path : params_.data) {
     const bool of_the_well = require_layer(path);
+    out.equations.push_back(equations_of(path));
     out.shifts.push_back(of_the_well ? well_b_shift : 0.0);
     if (of_the_well && citations_.empty()) citations_.push_back(well_citation());
     out.flows.push_back(read_fields(path, flow_fields, static_cast<std::size_t>(params_.frames), params_.periodic));

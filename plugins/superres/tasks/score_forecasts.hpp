@@ -28,7 +28,8 @@ class ScoreForecasts : public Task, public Checked {
  public:
   struct Params {
     std::vector<std::string> data, methods;
-    double rayleigh = 0.0, prandtl = 1.0;
+    double rayleigh = 0.0;
+    std::optional<double> prandtl;
     Wall plates = Wall::no_slip;
     int history = 4, frames = 0, every = 1, horizon = 30, coarse = 4, finer = 2;
     std::vector<std::array<int, 2>> windows;
@@ -51,15 +52,18 @@ class ScoreForecasts : public Task, public Checked {
     std::map<std::string, train::LoadedModel> forecasts;
     std::map<std::string, NetworkCorrection> corrections;
   };
-  /// The runs to forecast, and their b minus that of rayleigh_benard.
+  /// The runs to forecast, with what the solver must know of them, and their b minus that of rayleigh_benard.
   struct Runs {
     std::vector<FieldData> flows;
+    std::vector<Convected> equations;
     std::vector<double> shifts;
   };
   Runs read();
   Models loaded(Context& context);
-  std::unique_ptr<Forecaster> forecaster(const std::string& method, const FieldData& truth, double b_shift,
+  std::unique_ptr<Forecaster> forecaster(const std::string& method, const Runs& runs, std::size_t run,
                                          Models& models) const;
+  /// KeyError if the file states another flow than the deck.
+  Convected equations_of(const std::string& path) const;
   ForecastScores scores_of(const std::string& method, const Runs& runs, Models& models) const;
   void score_steps(Forecaster& forecaster, const FieldData& truth, ForecastScores& out) const;
   /// Adds the errors of this run, weighted by `share`.

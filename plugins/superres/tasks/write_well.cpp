@@ -11,6 +11,7 @@
 #include "core/io/hdf5/h5.hpp"
 #include "core/io/provenance.hpp"
 #include "core/parallel/agree.hpp"
+#include "plugins/superres/equations/stated_flow.hpp"
 #include "plugins/superres/equations/well_layout.hpp"
 #include "plugins/superres/samples/resampling.hpp"
 #include "plugins/superres/samples/window.hpp"
@@ -155,6 +156,9 @@ std::vector<FieldData> WriteWell::read(const std::vector<std::string>& paths) co
   for (const auto& path : paths) {
     if (require_layer(path))
       throw InputError(fmt::format("'{}' is in the layout of The Well already; give fields.h5 of a run", path));
+    const auto stated = StatedFlow::of(path);
+    stated.require_rayleigh(params_.rayleigh);
+    stated.require_prandtl(params_.prandtl);
     auto data = read_fields(path, flow_fields, static_cast<std::size_t>(params_.frames), {});
     const auto& z = data.axis[2];
     if (data.period == 0.0 || !data.hidden.empty() || z.front() < 0.0 || z.back() > 1.0)

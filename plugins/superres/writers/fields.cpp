@@ -22,7 +22,14 @@ std::string FieldsWriter::path() const {
 void FieldsWriter::create(const State& state, const CentredFields& fields) {
   file_.emplace(io::File::create(path()));
   io::write_provenance(*file_, io::provenance_of(context_));
-  file_->write("/scales/x", fields.x).set_attribute("periodic", global_values(state, "periodic").at(0) != 0.0 ? 1 : 0);
+  const bool periodic = global_values(state, "periodic").at(0) != 0.0;
+  if (state.find("flow_numbers")) {  // a physics outside this plugin may have none
+    const auto flow = global_values(state, "flow_numbers");
+    file_->set_attribute("Rayleigh", flow.at(0));
+    file_->set_attribute("Prandtl", flow.at(1));
+    if (periodic) file_->set_attribute("plates", flow.at(2) != 0.0 ? "no_slip" : "free_slip");
+  }
+  file_->write("/scales/x", fields.x).set_attribute("periodic", periodic ? 1 : 0);
   if (!fields.y.empty()) file_->write("/scales/y", fields.y).set_attribute("periodic", 1);
   file_->write("/scales/z", fields.z);
   file_->create_series("/scales/sim_time", DType::f64, {});

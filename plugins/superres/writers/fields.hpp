@@ -10,7 +10,7 @@ namespace cambium::superres {
 
 /// Fields at cell centres over time as plain HDF5 in the layout of Dedalus: /tasks/{p,b,u,w} by (t, x, z), /scales/x,
 /// /scales/z, /scales/sim_time, /scales/iteration, /scales/write_number. In three dimensions {p,b,u,v,w} by
-/// (t, x, y, z), and /scales/y.
+/// (t, x, y, z), and /scales/y. Attributes of the file: Rayleigh, Prandtl and, between plates, plates.
 class FieldsWriter : public Writer {
  public:
   struct Params {

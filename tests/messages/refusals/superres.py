@@ -321,6 +321,17 @@ says("'walls.h5' is no layer between two plates and periodic along x: write_well
      deck="write_well.yaml", command="run")
 says("'fine.h5' has other points or times than 'fields.h5': trajectories of one file share them; give runs of one grid, output interval and length",
      E + "train=[fields.h5, fine.h5]", deck="write_well.yaml", command="run")
+table.file("stated.h5", {**fields(), "/": (None, {"Rayleigh": 1e5, "Prandtl": 2.0, "plates": "free_slip"})})
+says("'stated.h5' has the Rayleigh number 100000 and 'rayleigh' is 1000000: give that of the data", F + "data=[stated.h5]", F + "rayleigh=1e6",
+     deck="score.yaml", command="run")
+says("'stated.h5' has the Prandtl number 2 and 'prandtl' is 0.7: give that of the data", F + "data=[stated.h5]", F + "prandtl=0.7",
+     deck="score.yaml", command="run")
+says("the plates of 'stated.h5' are free_slip and 'plates' is no_slip: give those of the data", F + "data=[stated.h5]", deck="score.yaml",
+     command="run")
+says("'stated.h5' has the Prandtl number 2 and 'prandtl' is 1: give that of the data", E + "train=[stated.h5]", deck="write_well.yaml",
+     command="run")
+says("'stated.h5' has the Rayleigh number 100000 and 'rayleigh' is 10000: give that of the data", E + "train=[stated.h5]", E + "prandtl=2",
+     E + "rayleigh=1e4", deck="write_well.yaml", command="run")
 
 # Plumes
 P = "stages[0].find_plumes."
@@ -409,6 +420,10 @@ says("'cells' must be two values, along x and z", deck="cavity.yaml")
 says("'cells' must be at least [4, 4, 4]", S + "cells=[16, 2, 8]")
 says("the second of three 'cells' must be even, for the transforms along y", S + "cells=[16, 7, 8]")
 says("'aspect_ratio_y' is for three dimensions: give three 'cells', along x, y and z", S + "aspect_ratio_y=2")
+says("'initial.wavelengths' (8) must be less than half of the 16 cells along x", S + "initial={amplitude: 0.1, wavelengths: 8}")  # zero everywhere
+says("'initial.wavelengths' (17) must be less than half of the 16 cells along x", S + "initial={amplitude: 0.1, wavelengths: 17}")  # as of 1
+says("'initial.wavelengths_y' (4) must be less than half of the 8 cells along y", S + "cells=[16, 8, 8]",
+     S + "initial={amplitude: 0.1, wavelengths_y: 4}")
 says("'initial.wavelengths_y' is for three dimensions: give three 'cells', along x, y and z", S + "initial={wavelengths_y: 1}")
 says("'correction' is for two dimensions: give two 'cells', or leave it out", SOLID, S + "correction=model.h5")
 says("'average: 3' does not divide 16 x 12 x 8 cells: give a number that divides all", SOLID, S + "output=[{type: fields, interval: 0.25, average: 3}]",

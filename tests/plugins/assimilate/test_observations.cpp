@@ -105,6 +105,11 @@ TEST_CASE("what cannot be observed is refused") {
   keys.fields = {"v"};
   CHECK(message(keys, space) == "the model has no field 'v'; name among: u, w, b");
   keys.fields = {"b"};
+  keys.stride = {9, 1};
+  CHECK(message(keys, space) == "'stride' is 9 along x, where the model has 8 cells: give at most as many");
+  keys.stride = {8, 4};
+  CHECK(make_network(keys, space, ones).size() == 1);
+  keys.stride = {1, 1};
   keys.positions = {{0.5, 1.5}};
   CHECK(message(keys, space) ==
         "the position [0.5, 1.5] is outside of the model, x = 0 to 2 and z = 0 to 1: give "

@@ -184,3 +184,52 @@ TEST_CASE("climatologies that cannot be made", "[messages]") {
               "' has no modes on a grid, which maps and means over a box are made of; name a pod.h5 that a stage `pod` "
               "wrote") != std::string::npos);
 }
+
+TEST_CASE("harmonics that the times do not determine are refused, and those that they do are found", "[anomalies]") {
+  Stage stage;
+  const auto made = [&](const std::vector<double>& days) {
+    if (stage.comm.root())
+      io::write_h5_atomically(stage.file("times.h5"), [&](io::File& f) {
+        std::vector<double> q;
+        for (const double day : days)
+          for (int c = 0; c < 4; ++c) q.push_back(c + std::cos(2.0 * M_PI * day / 365.0) + std::sin(day * day + c));
+        f.write("sst", io::tensor_of(q.data(), {std::ssize(days), 4}));
+        auto time = f.write("time", days);
+        time.set_attribute("units", "days since 2001-01-01");
+        time.set_attribute("calendar", "noleap");
+      });
+    stage.comm.barrier();
+  };
+  const auto found = [&](const std::vector<double>& days, int harmonics) {
+    made(days);
+    auto params = params_of(stage.file("times.h5"));
+    params.missing = Missing::refuse;
+    Field field(params, AreaWeights::none, {}, 1e9, stage.context);
+    const auto text = says([&] { field.take_off({harmonics, {}, false, false}); });
+    stage.comm.barrier();
+    return text;
+  };
+  const std::vector<double> begin{0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334};
+  std::vector<double> years, months, summers, days;
+  for (int y = 0; y < 10; ++y) {
+    years.push_back(365.0 * y);
+    for (const double first : begin) months.push_back(365.0 * y + first);
+    for (int d = 151; d < 243; ++d) summers.push_back(365.0 * y + d);
+  }
+  for (int d = 0; d < 60; ++d) days.push_back(d);
+  CHECK(found(months, 5) == "no error");
+  CHECK(found(months, 6) ==
+        "harmonics: 6 of a year of 365 days have cycles down to 60.833333333333336 days, but the climatology has a "
+        "snapshot every 31 days, and a cycle takes more than two; give 5 at most");
+  CHECK(found(years, 1) ==
+        "harmonics: 1 of a year of 365 days have cycles down to 365 days, but the climatology has a snapshot every 365 "
+        "days, and a cycle takes more than two; give 0 at most");
+  CHECK(found(years, 0) == "no error");
+  CHECK(found(days, 1) ==
+        "harmonics: the snapshots of the climatology span 60 of the 365 days of a year; give a year of snapshots, or "
+        "harmonics: 0");
+  CHECK(found(summers, 2) == "no error");
+  CHECK(found(summers, 4) ==  // by numpy 304328
+        "harmonics: the seasons of the 920 snapshots of the climatology do not determine 4 harmonics (condition number "
+        "3.0e+05); give fewer, or snapshots of all seasons");
+}

@@ -108,6 +108,15 @@ TEST_CASE("a grid too coarse for the Rayleigh number is warned of") {
   CHECK(fine.context().log.warnings().empty());
 }
 
+TEST_CASE("averages that begin after the end are warned of") {
+  Plates late("{rayleigh: 1e4, cells: [32, 16], end_time: 10, average_from: 25}");
+  REQUIRE(late.context().log.warnings().size() == 1);
+  CHECK(late.context().log.warnings()[0].text ==
+        "averages begin at 'average_from', 25, and the run ends at 10: its summary will have none");
+  Plates early("{rayleigh: 1e4, cells: [32, 16], end_time: 10, average_from: 5}");
+  CHECK(early.context().log.warnings().empty());
+}
+
 TEST_CASE("grids that cannot be computed on are refused") {
   CHECK_THROWS_WITH(Plates("{rayleigh: 1e4, cells: [31, 16], end_time: 1}"),
                     Catch::Contains("the first of 'cells' must be even, for the transforms along x"));

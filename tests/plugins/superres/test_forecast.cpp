@@ -1,5 +1,10 @@
 // Convection as a model of forecasts: its states are those of the solver.
+#include <fstream>
+#include <iterator>
+
 #include "core/base/error.hpp"
+#include "core/io/hdf5/h5.hpp"
+#include "core/plugin/task.hpp"
 #include "plugins/superres/convection/place_fields.hpp"
 #include "plugins/superres/models/cavity.hpp"
 #include "plugins/superres/models/rayleigh_benard.hpp"
@@ -95,6 +100,36 @@ TEST_CASE("fields of a file come at the model's centres, with all their frames")
     const auto first = record.values[f].end() - static_cast<std::ptrdiff_t>(last.values[f].size());
     CHECK(largest({first, record.values[f].end()}, last.values[f]) < 1e-6);
   }
+}
+
+TEST_CASE("fields state their flow: what a deck leaves out is taken from them, and another flow is refused") {
+  Workshop shop;
+  Plates run(
+      "{rayleigh: 1e5, prandtl: 2, width: 2, cells: [32, 16], end_time: 3, sample_interval: 0.25, initial: {noise: "
+      "0.3}}");
+  const auto path = shop.record(run, "layer.h5", 0.25, 3.0, 0.25);
+  {
+    const auto file = io::File::open(path);
+    CHECK(file.attribute<double>("Rayleigh") == 1e5);
+    CHECK(file.attribute<double>("Prandtl") == 2.0);
+    CHECK(file.attribute<std::string>("plates") == "no_slip");
+  }
+  const auto scores = [&](const std::string& keys) {
+    const auto deck = "{data: ['" + path + "'], methods: [solver], history: 1, horizon: 4, windows: [[0, 2]], " + keys;
+    shop.registry.make<Task>("score_forecasts", deck::parse(deck + "}", "test"), shop.context)->run(shop.context);
+    std::ifstream in(shop.scratch.file("scores.csv"));
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  };
+  CHECK(scores("rayleigh: 1e5") == scores("rayleigh: 1e5, prandtl: 2"));
+  const std::string other = "' has the Prandtl number 2 and 'prandtl' is 1: give that of the data";
+  CHECK_THROWS_WITH(scores("rayleigh: 1e5, prandtl: 1"), "'" + path + other);
+  CHECK_THROWS_WITH(model<RayleighBenardForecast>(layer, shop)->read(path), "'" + path + other);
+  const auto same = model<RayleighBenardForecast>("{rayleigh: 1e5, prandtl: 2, width: 2, cells: [32, 16]}", shop);
+  CHECK(same->read(path).times.size() == 12);
+  Square cavity("{rayleigh: 1e5, cells: [16, 16], end_time: 1, sample_interval: 0.5}");
+  const auto closed = io::File::open(shop.record(cavity, "cavity.h5", 0.5, 1.0, 0.5));
+  CHECK(closed.attribute<double>("Prandtl") == 1.0);
+  CHECK(!closed.has_attribute("plates"));
 }
 
 TEST_CASE("a member that breaks down is named") {

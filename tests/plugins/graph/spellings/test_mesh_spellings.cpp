@@ -214,3 +214,35 @@ TEST_CASE("a side belongs to every set of cells of a vtu file that holds it") {
   const MeshContent expected{4, 2, 2.0, {{"", 4.0}, {"4", 1.0}, {"5", 1.0}, {"west", 1.0}, {"ends", 2.0}}};
   CHECK(mesh_content(scratch.file("m.vtu")).near(expected));
 }
+
+TEST_CASE("sets of cells as meshio 5 writes them, and other arrays of cells") {
+  const Scratch scratch("meshes");
+  const auto content = [&](const std::string& arrays) {
+    std::ofstream(scratch.file("m.vtu")) << R"(<VTKFile type="UnstructuredGrid" version="0.1"><UnstructuredGrid>
+<Piece NumberOfPoints="4" NumberOfCells="5"><Points><DataArray type="Float64" NumberOfComponents="3" format="ascii">
+0 0 0 2 0 0 2 1 0 0 1 0</DataArray></Points><Cells>
+<DataArray type="Int64" Name="connectivity" format="ascii">0 1 2 0 2 3 3 0 1 2 0 1</DataArray>
+<DataArray type="Int64" Name="offsets" format="ascii">3 6 8 10 12</DataArray>
+<DataArray type="UInt8" Name="types" format="ascii">5 5 3 3 3</DataArray></Cells><CellData>
+)" << arrays << "</CellData></Piece></UnstructuredGrid></VTKFile>";
+    return mesh_content(scratch.file("m.vtu"));
+  };
+  const auto ascii = [](const std::string& name, const std::string& values) {
+    return "<DataArray type=\"Int64\" Name=\"" + name + "\" format=\"ascii\">" + values + "</DataArray>\n";
+  };
+  const MeshContent plain{4, 2, 2.0, {{"", 6.0}}}, west{4, 2, 2.0, {{"", 5.0}, {"no-slip", 1.0}}},
+      both{4, 2, 2.0, {{"", 4.0}, {"left", 1.0}, {"right", 1.0}}},
+      all{4, 2, 2.0, {{"", 2.0}, {"left", 1.0}, {"right", 1.0}, {"south", 2.0}}};
+  CHECK(content(ascii("no-slip", "-1 -1 0 -1 -1")).near(west));
+  CHECK(content(ascii("no-slip", "0 0 1 0 0")).near(west));
+  CHECK(content(ascii("left-right", "-1 -1 0 1 -1")).near(both));
+  CHECK(content(ascii("left-right-inner-south", "2 2 0 1 3")).near(all));
+  // Numbers that are no sets, and zeros everywhere.
+  CHECK(content(ascii("id", "4 5 1 2 3") + ascii("left-right", "0 1 2 3 4") + ascii("zero", "0 0 0 0 0")).near(plain));
+  // Five values of 16 bits, -2, 7, 300, 0 and 1, after their length, 10.
+  for (const char* type : {"Int16", "UInt16"})
+    CHECK(content(std::string("<DataArray type=\"") + type +
+                  "\" Name=\"ids\" format=\"binary\">CgAAAP7/BwAsAQAAAQA=</DataArray>" +
+                  ascii("left-right", "-1 -1 0 1 -1"))
+              .near(both));
+}

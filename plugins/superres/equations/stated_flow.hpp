@@ -1,0 +1,22 @@
+#pragma once
+#include <optional>
+#include <string>
+
+namespace cambium::superres {
+
+/// What a file of fields states about its flow: the attributes Rayleigh and Prandtl (ours, and The Well's) and plates
+/// (ours). Files of other programs may have none.
+struct StatedFlow {
+  std::string path;
+  std::optional<double> rayleigh, prandtl;
+  std::optional<std::string> plates;
+
+  /// InputError for a file of no layout that FieldFile reads.
+  static StatedFlow of(const std::string& path);
+  /// KeyError naming section + "rayleigh", "prandtl" or "plates" if the file states another one than the deck's.
+  void require_rayleigh(double of_deck, const std::string& section = "") const;
+  void require_prandtl(double of_deck, const std::string& section = "") const;
+  void require_plates(const std::string& of_deck, const std::string& section = "") const;
+};
+
+}  // namespace cambium::superres
