@@ -62,14 +62,14 @@ typedef struct {
 } cambium_density_options;
 
 typedef struct {
-  double energy;       /* band energy 2 Tr(D H), hartree */
-  double electrons;    /* 2 Tr(D S) */
-  double entropy_term; /* -T S, hartree */
+  double energy;                /* band energy 2 Tr(D H), hartree */
+  double electrons;             /* 2 Tr(D S) */
+  double entropy_term;          /* -T S, hartree */
   double mu, gap_low, gap_high; /* gap: NaN from the solvers newton_schulz and pade, which show no states */
-  double idempotency;      /* |D D - D| of the sampled block columns, per column */
-  double energy_change;    /* exact less computed E - T S - mu N at this mu, per block, estimated, hartree */
-  double smallest_overlap; /* eigenvalue of S */
-  double energy_margin;    /* energy_change is right within this in 95 of 100 cases, hartree */
+  double idempotency;           /* |D D - D| of the sampled block columns, per column */
+  double energy_change;         /* exact less computed E - T S - mu N at this mu, per block, estimated, hartree */
+  double smallest_overlap;      /* eigenvalue of S */
+  double energy_margin;         /* energy_change is right within this in 95 of 100 cases, hartree */
 } cambium_density_result;
 
 void cambium_density_defaults(cambium_density_options* options);

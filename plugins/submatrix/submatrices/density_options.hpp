@@ -124,7 +124,7 @@ struct DensityResult {
   double mu = 0.0;
   /// States around mu that hold at least half an electron; NaN if the solver shows_no_states().
   double gap_low = 0.0, gap_high = 0.0;
-  BlockColumns density;                  ///< D without the factor 2, own columns
+  BlockColumns density;  ///< D without the factor 2, own columns
   std::optional<BlockColumns> energy_weighted;
   std::vector<int> dimensions;  ///< of the submatrices of own columns
   GroupReport groups;
