@@ -100,9 +100,8 @@ struct Call {
             {}};
   }
   void give(const DensityResult& r, const cambium_csr& h, cambium_density_result& result, Outputs out) const {
-    result = {r.energy,           r.electrons,   r.entropy_term,      r.mu,
-              r.gap_low,          r.gap_high,    r.error.idempotency, r.error.energy_change,
-              r.smallest_overlap, r.error.margin};
+    result = {r.energy,   r.electrons,         r.entropy_term,        r.fermi_level,      r.gap_low,
+              r.gap_high, r.error.idempotency, r.error.energy_change, r.smallest_overlap, r.error.margin};
     if (out.density) to_csr(redistributed(r.density, ranges, blocks.ranges, comm), h, blocks, comm, out.density);
     if (out.energy_density)
       to_csr(redistributed(*r.energy_weighted, ranges, blocks.ranges, comm), h, blocks, comm, out.energy_density);

@@ -138,10 +138,7 @@ ElectronCount::Gap ElectronCount::widest_within(double electrons, double window,
 }
 
 double ElectronCount::mu_of(double electrons, double weight, const Gap* start) const {
-  constexpr double many = 20.0;  // times kT: the count is flat to 1e-4 of a state, and truncation moves it further
-  const Gap gap = gap_around_count(electrons, weight, start);
-  if (kt_ <= 0.0) return gap.middle();
-  if (gap.width() > many * kt_) return balanced_mu(gap);
+  if (kt_ <= 0.0) return gap_around_count(electrons, weight, start).middle();
   Bracket b{lowest_ - 50.0 * kt_ - 1.0, highest_ + 50.0 * kt_ + 1.0};
   if (start) {
     const double guess = 0.5 * (start->low + start->high);
@@ -155,6 +152,12 @@ double ElectronCount::mu_of(double electrons, double weight, const Gap* start) c
     }
   }
   return smooth_zero(electrons, b);
+}
+
+double ElectronCount::fermi_level(double electrons, double weight) const {
+  constexpr double many = 20.0;  // times kT: the count is flat to 1e-4 of a state, and truncation moves it further
+  const Gap gap = gap_around_count(electrons, weight);
+  return kt_ > 0.0 && gap.width() > many * kt_ ? balanced_mu(gap) : mu_of(electrons, weight);
 }
 
 /// In a gap electrons and holes are few, so that their difference has no digits in the count. Their logarithms, each

@@ -30,11 +30,12 @@ class ElectronCount {
   Gap widest_gap(double electrons, double uncertainty, double weight) const;
   /// The widest gap with a number of electrons within `window` of this one.
   Gap widest_within(double electrons, double window, double weight) const;
-  /// mu for this number of electrons: for kT = 0 the middle of the plateau on which the count is within `weight` of it.
-  /// Where that plateau is much wider than kT, mu is where there are as many electrons above it as holes below it,
-  /// which converges to the middle; elsewhere a zero of the smooth count to 1e-13 of the number of electrons. With
-  /// `start`, the search begins there.
+  /// mu for this number of electrons: for kT = 0 the middle of the plateau on which the count is within `weight` of it,
+  /// else a zero of the smooth count to 1e-13 of the number of electrons. With `start`, the search begins there.
   double mu_of(double electrons, double weight, const Gap* start = nullptr) const;
+  /// The same mu, but in a gap much wider than kT where there are as many electrons above as holes below, which
+  /// converges to the middle: there the count is flat, and any truncation drags its zero to an edge of the gap.
+  double fermi_level(double electrons, double weight) const;
   /// Number of evaluations of N(mu) so far, each of which takes one reduction over all ranks.
   int evaluations() const { return evaluations_; }
 

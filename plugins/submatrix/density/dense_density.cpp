@@ -72,6 +72,7 @@ DensityResult dense_density(const MatrixSystem& system, const DensityOptions& op
   if (comm.root()) spectrum.push_back({values, std::vector<double>(values.size(), 1.0)});
   const ElectronCount count(spectrum, options.kt, comm), states(spectrum, 0.0, comm);
   out.mu = options.mu ? *options.mu : count.mu_of(options.electrons, 0.5);
+  out.fermi_level = options.mu ? *options.mu : count.fermi_level(options.electrons, 0.5);
   std::vector<double> f(values.size());
   for (std::size_t k = 0; k < f.size(); ++k) {
     f[k] = occupation(values[k], out.mu, options.kt);

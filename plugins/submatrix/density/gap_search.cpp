@@ -104,6 +104,9 @@ void MuSearch::find(const std::vector<Spectrum>& spectra) {
   const ElectronCount count(spectra, job_.options.kt, job_.context.comm);
   job_.result.mu = job_.options.mu ? *job_.options.mu : job_.options.mid_gap ? mid_gap(count) : canonical_mu(count);
   job_.result.electrons = count(job_.result.mu);
+  job_.result.fermi_level = job_.options.kt > 0.0 && !job_.options.mu
+                                ? count.fermi_level(job_.options.electrons, half_electron)
+                                : job_.result.mu;
   job_.result.gap_low = job_.result.gap_high = std::numeric_limits<double>::quiet_NaN();
   if (shows_no_states(job_.options.solver)) return;
   // The gap is one of the states, whatever their occupation.

@@ -112,7 +112,7 @@ void Purification::sum_up(const BlockColumns& hamiltonian) {
   result_.energy = result_.channel_energy[0] = 2.0 * trace_of_product(x_, hamiltonian, comm);
   result_.error.electron_defect = result_.electrons - job_.options.electrons;
   result_.error.idempotency = report_.idempotency;
-  result_.mu = steps_.level(0.5);
+  result_.mu = result_.fermi_level = steps_.level(0.5);
   const auto gap = steps_.gap();
   result_.gap_low = gap.first;
   result_.gap_high = gap.second;

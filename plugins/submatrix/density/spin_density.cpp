@@ -81,6 +81,7 @@ DensityResult channel_of(const DensityResult& both, int channel, const std::shar
   out.electrons = both.channel_electrons[s];
   out.entropy_term = both.channel_entropy[s];
   out.mu = both.mu;
+  out.fermi_level = both.fermi_level;
   out.gap_low = both.gap_low;
   out.gap_high = both.gap_high;
   out.density = channel_of(both.density, channel, layout);

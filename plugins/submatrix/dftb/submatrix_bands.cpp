@@ -91,7 +91,7 @@ Bands SubmatrixSolver::solve(const std::vector<double>& potential, bool weighted
   options_.sample = weighted ? keys_.error_sample : 0;
   const DensityResult found = density_matrix(system, options_, step);
   Bands out;
-  out.mu = found.mu;
+  out.mu = found.fermi_level;
   out.electrons = found.electrons;
   // The small charge that truncation leaves does not enter times mu.
   out.band_energy = found.energy + found.mu * (options_.electrons - found.electrons);

@@ -121,7 +121,8 @@ struct DensityResult {
   std::array<double, 2> channel_energy{}, channel_electrons{},
       channel_entropy{};      ///< contributions of the channels of the system
   double entropy_term = 0.0;  ///< -T S of the electrons, Hartree (0 for kt = 0)
-  double mu = 0.0;
+  double mu = 0.0;            ///< of the occupations
+  double fermi_level = 0.0;   ///< mu as reported: in a gap wide against kT free of truncation, else the same
   /// States around mu that hold at least half an electron; NaN if the solver shows_no_states().
   double gap_low = 0.0, gap_high = 0.0;
   BlockColumns density;  ///< D without the factor 2, own columns

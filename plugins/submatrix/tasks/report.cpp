@@ -166,8 +166,8 @@ std::vector<std::string> describe_result(const MatrixSystem& system, const Densi
   out.push_back(fmt::format(
       "electrons        {:.8f}{}", result.electrons,
       options.electrons > 0.0 ? fmt::format(", off by {:+.3e}", result.electrons - options.electrons) : ""));
-  out.push_back(fmt::format("mu               {:.8f} hartree ({}), {}", result.mu, options.mu ? "given" : "found",
-                            gap_text(result, options)));
+  out.push_back(fmt::format("mu               {:.8f} hartree ({}), {}", result.fermi_level,
+                            options.mu ? "given" : "found", gap_text(result, options)));
   if (e.submatrices > 0)
     for (const auto& line : describe_error(system, options, result)) out.push_back(line);
   if (result.prediction) add_prediction(*result.prediction, result.mu, context.log, out);
@@ -214,7 +214,7 @@ std::vector<Result> results_of(const MatrixSystem& system, const DensityOptions&
   add("band_energy", "band energy", result.energy, "hartree");
   if (options.kt > 0.0) add("free_energy", "free energy", result.energy + result.entropy_term, "hartree");
   add("electrons", "electrons", result.electrons, "");
-  add("mu", "chemical potential", result.mu, "hartree");
+  add("mu", "chemical potential", result.fermi_level, "hartree");
   if (!shows_no_states(options.solver)) add("gap", "gap", result.gap_high - result.gap_low, "hartree");
   if (const auto& p = result.purification) {
     add("iterations", "iterations", p->iterations, "");

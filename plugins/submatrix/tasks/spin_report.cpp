@@ -64,7 +64,7 @@ std::vector<std::string> describe_spins(const MatrixSystem& system, const Densit
   for (std::size_t s = 0; s < 2; ++s) {
     const DensityResult& r = spins.channel[s];
     out.push_back(fmt::format("spin {:<5}       {:.8f} electrons, {:.10f} hartree; mu {:.8f} hartree ({}){}",
-                              s == 0 ? "up" : "down", r.electrons, r.energy, r.mu,
+                              s == 0 ? "up" : "down", r.electrons, r.energy, r.fermi_level,
                               options.mu       ? "given"
                               : spins.together ? "found, the same for both"
                                                : "found",

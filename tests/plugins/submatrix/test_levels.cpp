@@ -336,7 +336,7 @@ TEST_CASE("in a gap mu balances electrons and holes, at any temperature") {
   for (double kt : {9e-3, 3e-3, 1e-3, 3e-4, 1e-5}) {
     INFO(kt);
     const ElectronCount warm(spectra, kt, world.comm);
-    const double mu = warm.mu_of(electrons, 0.5);
+    const double mu = warm.fermi_level(electrons, 0.5);
     long double low = mu - 3.0 * kt, high = mu + 3.0 * kt;
     if (kt > 1e-4) {  // beyond, both sides underflow
       for (int k = 0; k < 200; ++k) {
