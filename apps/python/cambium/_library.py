@@ -146,7 +146,7 @@ def numbers_of(name, values):
         raise CambiumError(f"array '{name}' has {masked} masked values; leave their samples out, or give a number for them: x.filled(number)")
     values = np.asarray(values)
     if values.ndim == 0:
-        raise CambiumError(f"array '{name}' is one number; give an array whose first axis counts samples")
+        raise CambiumError(f"array '{name}' is a scalar; give an array whose first axis counts samples")
     return values if values.dtype.isnative else values.astype(values.dtype.newbyteorder("="))
 
 

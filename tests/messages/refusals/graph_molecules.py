@@ -134,7 +134,7 @@ says("'formula/train/model.h5' is a 'mlp', which gives no energies of molecules;
 file("gold.h5", species=[8, 1, 1, 79, 1])
 says("a molecule has the element Au, which none of the training set has", J + "test={type: molecules, file: gold.h5, group: small}", deck="judge.yaml")
 file("moved.h5", position=[[1.0, 0, 0], [1.96, 0, 0], [0.76, 0.93, 0], [1, 0, 0], [1, 0, 0.97]])
-says("molecule_energies.baselines: the molecules have no bonds to count; take atoms, or give a file with the array 'bond'",
+says("the molecules have no bonds to count; take atoms, or give a file with the array 'bond'",
      J + "training={type: molecules, file: two.h5, group: small}", J + "test={type: molecules, file: moved.h5, group: small}",
      J + "baselines=[atoms, bonds]", deck="judge.yaml", command="check")
 says("there is nothing to evaluate: name models, baselines or both", J + "rivals=[]", deck="judge.yaml", command="check")

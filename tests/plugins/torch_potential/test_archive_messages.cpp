@@ -78,9 +78,9 @@ TEST_CASE("what an archive does not say is asked for by its key") {
   has(try_without("type_names", units), "does not specify which elements its types are; add the key species");
   has(try_without("r_max", units), "does not specify its cut-off; add the key cutoff");
   has(try_without("layers", units),
-      "does not say how many layers of message passing it has (1: strictly local); add the key layers");
-  has(try_without("none", ", length_unit: angstrom"), "does not say its unit of energy; add the key energy_unit");
-  has(try_without("none", ", energy_unit: eV"), "does not say its unit of length; add the key length_unit");
+      "does not specify how many layers of message passing it has (1: strictly local); add the key layers");
+  has(try_without("none", ", length_unit: angstrom"), "does not specify its unit of energy; add the key energy_unit");
+  has(try_without("none", ", energy_unit: eV"), "does not specify its unit of length; add the key length_unit");
   CHECK(try_without("none", units) == "no error");
   CHECK(try_without("type_names", units + ", species: [Cu]") == "no error");
   has(try_without("none", units + ", species: [Cu, Ag]"), "2 symbols for the 1 types of the archive (Cu)");
