@@ -1,5 +1,7 @@
 #include "core/train/data/augment.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -7,6 +9,7 @@
 #include <map>
 #include <utility>
 
+#include "core/deck/about_key.hpp"
 #include "core/parallel/random.hpp"
 #include "core/train/data/augment_check.hpp"
 
@@ -199,7 +202,8 @@ void with_type(DType dtype, const F& f) {
 
 Augment::Augment(std::vector<AugmentKeys> keys, std::span<const FieldInfo> fields, std::uint64_t seed) : seed_(seed) {
   for (auto& entry : keys) {
-    require_valid(entry, fields);
+    deck::about_key("train.augment", fmt::format("augment[{}]", entries_.size()),
+                    [&] { require_valid(entry, fields); });
     std::vector<Components> vectors;
     for (const auto& vector : entry.vectors) {
       auto& components = vectors.emplace_back();
@@ -209,7 +213,8 @@ Augment::Augment(std::vector<AugmentKeys> keys, std::span<const FieldInfo> field
                                 positions_of(component, field_named(component.field, fields, "vectors").shape));
       }
     }
-    auto shortest = shortest_lengths(entry, fields);
+    auto shortest = deck::about_key("train.augment", fmt::format("augment[{}]", entries_.size()),
+                                    [&] { return shortest_lengths(entry, fields); });
     entries_.push_back({std::move(entry), std::move(shortest), std::move(vectors)});
   }
 }

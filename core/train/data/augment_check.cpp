@@ -31,10 +31,6 @@ const char* name_of(Type type) {
 
 bool is_real(DType dtype) { return dtype == DType::f64 || dtype == DType::f32; }
 
-[[noreturn]] void refuse(const char* id, const char* key, const std::string& problem) {
-  throw KeyError(std::string("train.augment.") + id, std::string("augment.") + key, "augment: " + problem);
-}
-
 /// The fixed index along each axis of an array of this shape, none for the others; negative ones count from the end.
 std::array<std::optional<std::int64_t>, 6> fixed_indices(const Component& component,
                                                          std::span<const std::int64_t> shape) {
@@ -98,17 +94,20 @@ const FieldInfo& field_named(const std::string& name, std::span<const FieldInfo>
   if (found != fields.end()) return *found;
   std::vector<std::string> names;
   for (const auto& field : fields) names.push_back(field.name);
-  refuse("field", key, fmt::format("the samples have no field '{}'; they have {}", name, fmt::join(names, ", ")));
+  throw KeyError("train.augment.field", key,
+                 fmt::format("augment: the samples have no field '{}'; they have {}", name, fmt::join(names, ", ")));
 }
 
 int axis_of(int axis, const FieldInfo& field) {
   const int rank = static_cast<int>(field.shape.size());
   const int out = axis < 0 ? axis + rank : axis;
   if (out < 0 || out >= rank)
-    refuse("axis", "axes",
-           fmt::format("there is no axis {} in '{}', whose samples have the shape [{}]; count axes from 0, without the "
-                       "axis of samples",
-                       axis, field.name, fmt::join(field.shape, ", ")));
+    throw KeyError(
+        "train.augment.axis", "axes",
+        fmt::format(
+            "augment: there is no axis {} in '{}', whose samples have the shape [{}]; count axes from 0, without the "
+            "axis of samples",
+            axis, field.name, fmt::join(field.shape, ", ")));
   return out;
 }
 
@@ -120,41 +119,48 @@ using namespace detail;
 
 void require_field(const AugmentKeys& keys, const FieldInfo& field) {
   if (std::find(field.shape.begin(), field.shape.end(), -1) != field.shape.end())
-    refuse("shape", "fields", fmt::format("'{}' differs in size from sample to sample; name other fields", field.name));
+    throw KeyError("train.augment.shape", "fields",
+                   fmt::format("augment: '{}' differs in size from sample to sample; name other fields", field.name));
   if (!moves(keys.type)) {
     if (!is_real(field.dtype))
-      refuse(
-          "type", "fields",
-          fmt::format("{} changes values, but '{}' holds integers; convert it to floating-point values, or name other "
-                      "fields",
-                      name_of(keys.type), field.name));
+      throw KeyError(
+          "train.augment.type", "fields",
+          fmt::format(
+              "augment: {} changes values, but '{}' holds integers; convert it to floating-point values, or name other "
+              "fields",
+              name_of(keys.type), field.name));
     return;
   }
   std::vector<int> axes;
   for (const int axis : keys.axes) axes.push_back(axis_of(axis, field));
   const auto extent = [&](std::size_t k) { return field.shape[static_cast<std::size_t>(axes[k])]; };
   if (keys.type == Type::rotate90 && (axes[0] == axes[1] || extent(0) != extent(1)))
-    refuse("square", "axes",
-           fmt::format("rotate90 needs two axes of equal length, but axes {} and {} of '{}' have {} and {}; use flip",
-                       keys.axes[0], keys.axes[1], field.name, extent(0), extent(1)));
+    throw KeyError(
+        "train.augment.square", "axes",
+        fmt::format(
+            "augment: rotate90 needs two axes of equal length, but axes {} and {} of '{}' have {} and {}; use flip",
+            keys.axes[0], keys.axes[1], field.name, extent(0), extent(1)));
 }
 
 void require_component(const AugmentKeys& keys, const std::string& text, std::span<const FieldInfo> fields) {
   const auto component = parsed(text);
   if (!component)
-    refuse(
-        "vector", "vectors",
-        fmt::format("'{}' names no component; write an array (u) or a part of one (velocity[0], frames[:,2])", text));
+    throw KeyError(
+        "train.augment.vector", "vectors",
+        fmt::format("augment: '{}' names no component; write an array (u) or a part of one (velocity[0], frames[:,2])",
+                    text));
   const FieldInfo& field = field_named(component->field, fields, "vectors");
   if (std::find(keys.fields.begin(), keys.fields.end(), field.name) == keys.fields.end())
-    refuse("vector", "vectors", fmt::format("'{}' is part of a vector, but not in 'fields'; add it there", field.name));
+    throw KeyError("train.augment.vector", "vectors",
+                   fmt::format("augment: '{}' is part of a vector, but not in 'fields'; add it there", field.name));
   if (!is_real(field.dtype))
-    refuse("vector", "vectors", fmt::format("'{}' holds integers, which are no components of a vector", field.name));
+    throw KeyError("train.augment.vector", "vectors",
+                   fmt::format("augment: '{}' holds integers, which are no components of a vector", field.name));
   const std::size_t rank = field.shape.size();
   const auto missing = [&] {
-    refuse("vector", "vectors",
-           fmt::format("there is no '{}': samples of '{}' have the shape [{}]", text, field.name,
-                       fmt::join(field.shape, ", ")));
+    throw KeyError("train.augment.vector", "vectors",
+                   fmt::format("augment: there is no '{}': samples of '{}' have the shape [{}]", text, field.name,
+                               fmt::join(field.shape, ", ")));
   };
   if (component->indices.size() > rank) missing();
   const auto fixed = fixed_indices(*component, field.shape);
@@ -162,10 +168,12 @@ void require_component(const AugmentKeys& keys, const std::string& text, std::sp
     if (fixed[axis] && (*fixed[axis] < 0 || *fixed[axis] >= field.shape[axis])) missing();
   for (const int axis : keys.axes)
     if (fixed[static_cast<std::size_t>(axis_of(axis, field))])
-      refuse("vector", "vectors",
-             fmt::format("'{}' selects an index along axis {}, which 'axes' transforms; components count along another "
-                         "axis",
-                         text, axis));
+      throw KeyError(
+          "train.augment.vector", "vectors",
+          fmt::format(
+              "augment: '{}' selects an index along axis {}, which 'axes' transforms; components count along another "
+              "axis",
+              text, axis));
 }
 
 void require_vector(const AugmentKeys& keys, const std::vector<std::string>& vector,
@@ -178,9 +186,10 @@ void require_vector(const AugmentKeys& keys, const std::vector<std::string>& vec
   };
   for (const auto& text : vector)
     if (form(text) != form(vector[0]))
-      refuse("vector", "vectors",
-             fmt::format("'{}' and '{}' differ in type or size; the components of a vector are equal arrays", vector[0],
-                         text));
+      throw KeyError(
+          "train.augment.vector", "vectors",
+          fmt::format("augment: '{}' and '{}' differ in type or size; the components of a vector are equal arrays",
+                      vector[0], text));
 }
 
 /// What stands twice would be transformed twice, which for a flip is nothing.
@@ -189,14 +198,16 @@ void require_once(const AugmentKeys& keys, const FieldInfo& field) {
   for (const int axis : keys.axes) axes.push_back(axis_of(axis, field));
   std::sort(axes.begin(), axes.end());
   if (std::adjacent_find(axes.begin(), axes.end()) != axes.end())
-    refuse("twice", "axes",
-           fmt::format("axes [{}] of '{}' name an axis twice", fmt::join(keys.axes, ", "), field.name));
+    throw KeyError(
+        "train.augment.twice", "axes",
+        fmt::format("augment: axes [{}] of '{}' name an axis twice", fmt::join(keys.axes, ", "), field.name));
 }
 
 void require_different(std::vector<std::string> names, const char* key) {
   std::sort(names.begin(), names.end());
   if (const auto twice = std::adjacent_find(names.begin(), names.end()); twice != names.end())
-    refuse("twice", key, fmt::format("'{}' is listed twice in one entry; list it once", *twice));
+    throw KeyError("train.augment.twice", key,
+                   fmt::format("augment: '{}' is listed twice in one entry; list it once", *twice));
 }
 
 /// The problem of a key that is missing where a type needs it, or given where it has no meaning.
@@ -240,11 +251,11 @@ std::vector<std::int64_t> detail::shortest_lengths(const AugmentKeys& keys, std:
     for (const auto& name : keys.fields) out.back() = std::min(out.back(), length(name, axis));
     for (const auto& name : keys.fields)
       if (keys.type == Type::roll && length(name, axis) % std::max<std::int64_t>(1, out.back()) != 0)
-        refuse("lengths", "axes",
-               fmt::format(
-                   "roll shifts '{}' with an array of {} cells along axis {}, but it has {}, which is no multiple; "
-                   "give them entries of their own",
-                   name, out.back(), axis, length(name, axis)));
+        throw KeyError("train.augment.lengths", "axes",
+                       fmt::format("augment: roll shifts '{}' with an array of {} cells along axis {}, but it has {}, "
+                                   "which is no multiple; "
+                                   "give them entries of their own",
+                                   name, out.back(), axis, length(name, axis)));
   }
   return out;
 }

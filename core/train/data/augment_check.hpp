@@ -28,7 +28,7 @@ std::optional<Component> parsed(std::string_view text);
 /// Positions of the component's values in a contiguous array of this shape.
 std::vector<std::size_t> positions_of(const Component& component, std::span<const std::int64_t> shape);
 
-/// KeyError about augment.KEY if there is no field of this name.
+/// KeyError about KEY if there is no field of this name.
 const FieldInfo& field_named(const std::string& name, std::span<const FieldInfo> fields, const char* key);
 /// The axis counted from the first one; negative ones count from the last. KeyError if the field lacks it.
 int axis_of(int axis, const FieldInfo& field);

@@ -83,17 +83,27 @@ void require_plain(const GraphDef& graph) {
     refuse(graph, fmt::format("a model of type '{}'; supported: energies ('ener')", type.empty() ? "unknown" : type));
 }
 
+/// The operation that takes a constant, through the copies that freezing makes of a variable; null if none does.
+const GraphNode* user_of(const GraphDef& graph, const std::string& name) {
+  const GraphNode* out = graph.consumer(name);
+  while (out && out->op == "Identity") out = graph.consumer(out->name);
+  return out;
+}
+
 /// Name of the activation function behind a layer, from the operation after its bias; empty for none, absent if it is
-/// made of several operations.
+/// made of several operations, as x sigmoid(x) is.
 std::optional<std::string> activation_after(const GraphDef& graph, const std::string& bias) {
   static const std::map<std::string, std::string> names{
       {"Tanh", "tanh"}, {"Relu", "relu"},       {"Relu6", "relu6"}, {"Softplus", "softplus"}, {"Sigmoid", "sigmoid"},
       {"Gelu", "gelu"}, {"GeluCustom", "gelu"}, {"Reshape", ""},    {"ConcatV2", ""},         {"Cast", ""}};
-  const GraphNode* read = graph.consumer(bias);
-  const GraphNode* sum = read ? graph.consumer(read->name) : nullptr;
+  const GraphNode* sum = user_of(graph, bias);
   const GraphNode* after = sum ? graph.consumer(sum->name) : nullptr;
   const auto found = after ? names.find(after->op) : names.end();
   if (found == names.end()) return {};
+  for (const auto& node : graph.nodes())
+    if (!node.name.starts_with("gradients/") && node.op == "Mul" &&
+        std::find(node.inputs.begin(), node.inputs.end(), sum->name) != node.inputs.end())
+      return {};
   return found->second;
 }
 
@@ -113,12 +123,15 @@ class FrozenNetworks {
     if (graph_.find(prefix + "bias" + suffix)) variables["b"] = tree_.add(flat(prefix + "bias" + suffix));
     const bool timestep = graph_.find(prefix + "idt" + suffix) != nullptr;
     if (timestep) variables["idt"] = tree_.add(flat(prefix + "idt" + suffix));
-    const auto applied = last ? std::optional<std::string>("") : activation_after(graph_, prefix + "bias" + suffix);
-    if (!applied && activation.empty())
+    // The training input says what the graph was made from; operations alone can look like another function.
+    const auto applied = last                 ? std::optional<std::string>("")
+                         : activation.empty() ? activation_after(graph_, prefix + "bias" + suffix)
+                                              : std::optional(activation);
+    if (!applied)
       refuse(graph_, fmt::format("the activation function of '{}matrix{}' is not known: the graph has no training "
                                  "input to name it",
                                  prefix, suffix));
-    const std::string name = applied ? *applied : activation;
+    const std::string& name = *applied;
     return Json{{"@class", "Layer"},      {"@variables", variables},
                 {"bias", true},           {"use_timestep", timestep},
                 {"resnet", false},        {"activation_function", name.empty() ? "linear" : name},
@@ -226,6 +239,12 @@ Json descriptor_of(const GraphDef& graph, const Json& input, FrozenNetworks& net
   constexpr std::size_t most_types = 4096;
   if (sel.empty() || sel.size() > most_types) refuse(graph, fmt::format("sel has {} values", sel.size()));
   const auto slots = std::accumulate(sel.begin(), sel.end(), std::int64_t{0});
+  if (const auto distances = environment.attributes.find("sel_r"); !radial && distances != environment.attributes.end())
+    for (const auto n : distances->second.integers)
+      if (n != 0)
+        refuse(graph,
+               "the descriptor takes some neighbours by distance alone (sel_r), which is not supported; train with "
+               "se_e2_a or se_e2_r");
   if (graph.find("descrpt_attr/original_sel")) {
     const auto original = graph.numbers("descrpt_attr/original_sel").values;
     if (static_cast<std::int64_t>(std::accumulate(original.begin(), original.end(), 0.0)) != slots)
@@ -269,8 +288,7 @@ std::int64_t fitting_inputs(const GraphDef& graph) {
 /// True if the graph adds the energies of the types to the networks' values. Older versions have added them to the bias
 /// of the last layer, and newer ones keep them for other purposes, too.
 bool adds_bias(const GraphDef& graph) {
-  const GraphNode* read = graph.consumer("fitting_attr/t_bias_atom_e");
-  const GraphNode* used = read ? graph.consumer(read->name) : nullptr;
+  const GraphNode* used = user_of(graph, "fitting_attr/t_bias_atom_e");
   return used && (used->op.starts_with("Gather") || used->op.starts_with("ResourceGather"));
 }
 

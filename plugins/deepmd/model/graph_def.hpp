@@ -29,7 +29,8 @@ struct GraphNode {
 };
 
 /// Nodes of a frozen TensorFlow graph: a GraphDef in the binary wire format of protocol buffers
-/// (tensorflow/core/framework/graph.proto). Only data are read, nothing is executed. InputError for a damaged file.
+/// (tensorflow/core/framework/graph.proto). Only data are read, nothing is executed. The library of protocol buffers
+/// would need TensorFlow's own message files to do the same. InputError for a damaged file.
 class GraphDef {
  public:
   /// `file` is the name in messages.

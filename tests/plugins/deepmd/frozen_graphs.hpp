@@ -52,7 +52,7 @@ class Graph {
     std::string content;
     for (const double value : values) content += single ? wire::raw(static_cast<float>(value)) : wire::raw(value);
     constant(name, single ? 1 : 2, shape, wire::bytes(4, content));
-    node(name + "/read", "Identity", {name});
+    if (copies) node(name + "/read", "Identity", {name});
   }
   void integer(const std::string& name, int value) { constant(name, 3, {}, wire::integer(7, value)); }
   void text(const std::string& name, const std::string& value) { constant(name, 7, {}, wire::bytes(8, value)); }
@@ -68,6 +68,8 @@ class Graph {
   void write(const std::string& path) const { std::ofstream(path, std::ios::binary) << bytes_; }
 
   bool single = false;
+  bool copies = true;  ///< variables are read through an Identity, as freezing leaves them
+  std::string read(const std::string& name) const { return copies ? name + "/read" : name; }
 
  private:
   std::string bytes_;
@@ -78,7 +80,8 @@ struct Frozen {
   bool added_bias = true;  ///< energies of the types are added behind the networks
   bool packed = true;      ///< lists of integers
   std::string activation_op = "Tanh";
-  bool single = false;
+  bool single = false, copies = true;
+  int sel_r = 0;  ///< neighbours of each type by distance alone
   std::string type = "ener", tmap = "O H";
   std::string environment = "ProdEnvMat", scope = "filter_type_", cutoff = "rcut";  ///< names in the graph
   std::vector<int> sel = {};                       ///< of the environment, in place of the model's
@@ -88,14 +91,20 @@ struct Frozen {
 
 inline void write_layer(Graph& graph, const Layer& layer, const std::string& prefix, const std::string& suffix,
                         const std::string& op) {
+  // op: "silu" is x sigmoid(x), two operations.
   graph.numbers(prefix + "matrix" + suffix, {layer.in, layer.out}, layer.w);
   graph.numbers(prefix + "bias" + suffix, {layer.out}, layer.b);
   if (!layer.idt.empty()) graph.numbers(prefix + "idt" + suffix, {layer.out}, layer.idt);
   const std::string own = prefix + suffix;
-  graph.node("gradients/" + own, "AddGrad", {prefix + "bias" + suffix + "/read"});
-  graph.node(own + "MatMul", "MatMul", {"input", prefix + "matrix" + suffix + "/read"});
-  graph.node(own + "Add", "BiasAdd", {own + "MatMul", prefix + "bias" + suffix + "/read"});
-  graph.node(own + "Activation", op, {own + "Add"});
+  graph.node("gradients/" + own, "AddGrad", {graph.read(prefix + "bias" + suffix)});
+  graph.node(own + "MatMul", "MatMul", {"input", graph.read(prefix + "matrix" + suffix)});
+  graph.node(own + "Add", "BiasAdd", {own + "MatMul", graph.read(prefix + "bias" + suffix)});
+  if (op == "silu") {
+    graph.node(own + "Activation", "Sigmoid", {own + "Add"});
+    graph.node(own + "Product", "Mul", {own + "Add", own + "Activation"});
+  } else {
+    graph.node(own + "Activation", op, {own + "Add"});
+  }
 }
 
 inline void write_statistics(Graph& graph, const DeepPotentialModel& m) {
@@ -119,7 +128,8 @@ inline void write_descriptor(Graph& graph, const DeepPotentialModel& m, const Fr
   graph.node(op, op, {"t_coord"},
              {{cutoff, Graph::number(static_cast<float>(m.rcut))},
               {cutoff + "_smth", Graph::number(static_cast<float>(m.rcut_smth))},
-              {radial ? "sel" : "sel_a", Graph::list(how.sel.empty() ? m.sel : how.sel, how.packed)}});
+              {radial ? "sel" : "sel_a", Graph::list(how.sel.empty() ? m.sel : how.sel, how.packed)},
+              {"sel_r", Graph::list(std::vector<int>(m.sel.size(), how.sel_r), how.packed)}});
   graph.single = how.single;
   for (int first = 0; first < (m.type_one_side && !angles ? 1 : m.ntypes()); ++first)
     for (int neighbour = angles ? first : 0; neighbour < m.ntypes(); ++neighbour) {
@@ -136,7 +146,7 @@ inline void write_descriptor(Graph& graph, const DeepPotentialModel& m, const Fr
 
 inline void write_fitting(Graph& graph, const DeepPotentialModel& m, const Frozen& how) {
   graph.numbers("fitting_attr/t_bias_atom_e", {m.ntypes()}, m.fitting_bias);
-  if (how.added_bias) graph.node("embedding_lookup", "GatherV2", {"fitting_attr/t_bias_atom_e/read"});
+  if (how.added_bias) graph.node("embedding_lookup", "GatherV2", {graph.read("fitting_attr/t_bias_atom_e")});
   for (const auto& [input, name] : {std::pair{&m.fparam, "fparam"}, std::pair{&m.aparam, "aparam"}}) {
     graph.integer(std::string("fitting_attr/d") + name, input->size);
     if (input->size == 0) continue;
@@ -157,6 +167,7 @@ inline void write_fitting(Graph& graph, const DeepPotentialModel& m, const Froze
 
 inline void write_graph(const DeepPotentialModel& m, const Frozen& how, const std::string& path) {
   Graph graph;
+  graph.copies = how.copies;
   if (how.before) how.before(graph);
   graph.text("model_attr/model_type", how.type);
   graph.text("model_attr/tmap", how.tmap);

@@ -92,6 +92,18 @@ TEST_CASE("forms of graphs: lists, single precision, activations, energies of ty
              Catch::Contains("the activation function of 'filter_type_all/matrix_1_0' is not known: the graph has no "
                              "training input to name it"));
 
+  // silu is x sigmoid(x): not to be taken for a sigmoid.
+  spec.activation = "silu";
+  const auto silu = biased(spec);
+  const std::string named_silu =
+      R"({"model": {"descriptor": {"activation_function": "silu"}, "fitting_net": {"activation_function": "silu"}}})";
+  CHECK(difference(through_graph(silu, {.script = named_silu, .activation_op = "silu"}), silu) < 1e-14);
+  CHECK_THAT(refusal(silu, {.activation_op = "silu"}),
+             Catch::Contains("is not known: the graph has no training input"));
+
+  // Optimised graphs have no copies of variables.
+  CHECK(difference(through_graph(model, {.copies = false}), model) < 1e-14);
+
   // Names of the types from the training input.
   const auto named = through_graph(model, {.script = R"({"model": {"type_map": ["H", "He"]}})", .tmap = ""});
   CHECK(named.type_map == std::vector<std::string>{"H", "He"});
@@ -139,6 +151,9 @@ TEST_CASE("what a graph has that is not read is named") {
         "can");
   given({.others = {{"DS_layer_type_0/matrix_1_0", "Const"}}},
         "a graph of DeePMD-kit 0.x; `dp convert-from 0.12` makes a newer one of it");
+  given({.sel_r = 3},
+        "the descriptor takes some neighbours by distance alone (sel_r), which is not supported; train with se_e2_a or "
+        "se_e2_r");
   given({.tmap = "O"},
         "the graph names 1 of its 2 types (type_map); train with type_map, or convert it with `dp "
         "convert-backend`");

@@ -319,6 +319,13 @@ TEST_CASE("what cannot be transformed is refused") {
     CHECK_THAT(refusal("{" + entry + "}"), Catch::Contains(problem));
   };
   CHECK(refusal("{type: flip, fields: [image], axes: [0, 1]}") == "none");
+  try {
+    made("{type: flip, fields: [image], axes: [0]}, {type: flip, fields: [wide], axes: [2]}");
+    CHECK(false);
+  } catch (const KeyError& error) {
+    CHECK(error.key() == "augment[1].axes");
+    CHECK(error.id() == "train.augment.axis");
+  }
   given("type: flip, fields: [picture], axes: [0]",
         "augment: the samples have no field 'picture'; they have image, labels");
   given("type: flip, fields: [wide], axes: [2]",
