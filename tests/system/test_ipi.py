@@ -146,6 +146,15 @@ class Ipi(unittest.TestCase):
         connection.close()
         self.assertIn(f"ipi: the server at 127.0.0.1:{listening.getsockname()[1]} closed the connection inside a reply", self.ends(process, 2).replace("\n", " "))
 
+    def test_a_server_that_leaves_inside_a_message(self):
+        for sent in (b"STAT", b"POSDATA".ljust(12) + bytes(100)):
+            listening, place = self.server()
+            process = self.start(place)
+            connection = self.accepted(listening, process)
+            connection.sendall(sent)
+            connection.close()
+            self.assertIn(f"ipi: the server at 127.0.0.1:{listening.getsockname()[1]} closed the connection inside a message", self.ends(process, 2).replace("\n", " "))
+
     def test_ase_drives_over_a_unix_socket(self):
         try:
             from ase import Atoms

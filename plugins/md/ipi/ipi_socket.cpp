@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -79,25 +80,50 @@ IpiSocket::~IpiSocket() {
   if (file_ >= 0) close(file_);
 }
 
-bool IpiSocket::receive(void* data, std::size_t bytes) {
-  auto* to = static_cast<char*>(data);
-  while (bytes > 0) {
+std::size_t IpiSocket::take(char* to, std::size_t bytes) {
+  std::size_t had = 0;
+  while (had < bytes) {
     pollfd one{file_, POLLIN, 0};
     const int ready = poll(&one, 1, 500);
-    if (stopped_()) return false;
+    if (stopped_()) break;
     if (ready <= 0) continue;
-    const auto got = recv(file_, to, bytes, 0);
+    const auto got = recv(file_, to + had, bytes - had, 0);
     if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return false;
-    to += got;
-    bytes -= static_cast<std::size_t>(got);
+    if (got < 0) broken("reply");  // the server closed with bytes of a reply unread
+    if (got == 0) break;
+    had += static_cast<std::size_t>(got);
   }
-  return true;
+  return had;
+}
+
+/// The end of a stream does not say whether the server had read the last reply: the bytes that it has not acknowledged,
+/// or the reset that it sent for them, do.
+bool IpiSocket::reply_unread() const {
+  int bytes = 0, problem = 0;
+  socklen_t size = sizeof problem;
+  if (ioctl(file_, TIOCOUTQ, &bytes) == 0 && bytes > 0) return true;
+  return getsockopt(file_, SOL_SOCKET, SO_ERROR, &problem, &size) == 0 && problem != 0;
+}
+
+void IpiSocket::broken(const char* inside) const {
+  throw InputError(fmt::format("ipi: the server at {} closed the connection inside a {}", place_, inside));
+}
+
+bool IpiSocket::receive(void* data, std::size_t bytes) {
+  if (take(static_cast<char*>(data), bytes) == bytes) return true;
+  if (stopped_()) return false;
+  broken("message");
 }
 
 std::string IpiSocket::header() {
   char text[header_bytes];
-  if (!receive(text, sizeof text)) return {};
+  const auto had = take(text, sizeof text);
+  if (had < sizeof text) {
+    if (stopped_()) return {};
+    if (had > 0) broken("message");
+    if (reply_unread()) broken("reply");
+    return {};
+  }
   std::string word(text, sizeof text);
   word.erase(word.find_last_not_of(std::string(" \0", 2)) + 1);
   return word;
@@ -108,7 +134,7 @@ void IpiSocket::send(const void* data, std::size_t bytes) {
   while (bytes > 0) {
     const auto put = ::send(file_, from, bytes, MSG_NOSIGNAL);
     if (put < 0 && errno == EINTR) continue;
-    if (put <= 0) throw InputError(fmt::format("ipi: the server at {} closed the connection inside a reply", place_));
+    if (put <= 0) broken("reply");
     from += put;
     bytes -= static_cast<std::size_t>(put);
   }

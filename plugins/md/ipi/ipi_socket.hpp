@@ -18,15 +18,20 @@ class IpiSocket {
   IpiSocket(const IpiSocket&) = delete;
   IpiSocket& operator=(const IpiSocket&) = delete;
 
-  /// The next header without trailing blanks; empty when the server has closed the connection or `stopped` is true.
+  /// The next header without trailing blanks; empty when the server has closed the connection between two messages or
+  /// `stopped` is true. InputError if it closed inside a header, or before it had read the last reply.
   std::string header();
-  /// False if the connection ended before all bytes arrived.
+  /// False if `stopped` became true before all bytes arrived. InputError if the connection ended before.
   [[nodiscard]] bool receive(void* data, std::size_t bytes);
   /// InputError if the connection is closed.
   void send_header(const std::string& word);
   void send(const void* data, std::size_t bytes);
 
  private:
+  std::size_t take(char* to, std::size_t bytes);
+  [[nodiscard]] bool reply_unread() const;
+  [[noreturn]] void broken(const char* inside) const;
+
   int file_ = -1;
   std::string place_;
   std::function<bool()> stopped_;
