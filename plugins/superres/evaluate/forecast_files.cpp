@@ -91,8 +91,8 @@ class FileForecaster : public Forecaster {
 
 void ForecastFiles::describe(deck::Describe<ForecastFiles>& d) {
   d("one_step", &ForecastFiles::one_step,
-    "HDF5 files of p, b, u, w, one for each file of 'data': each frame is the forecast of the data at its time from "
-    "what is known one frame before; default: no errors of one step in this row")
+    "HDF5 files of p, b, u, w, one for each file of 'data': each frame is the forecast of the data at its time, "
+    "started one frame before; default: no errors of one step in this row")
       .def({});
   d("rollout", &ForecastFiles::rollout,
     "HDF5 files of p, b, u, w, one for each file of 'data': frames of the long forecast at the times of the data; "
