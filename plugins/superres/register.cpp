@@ -36,7 +36,7 @@ void register_types(Registry& registry) {
                                                     "rows, ends and messages of a step of convection");
   registry.add<ConvectionCostOf<CavitySetup, false>>("cavity", "rows, ends and messages of a step of convection");
 
-  registry.add<Verify>("verify", "residuals of equations written as text on data")
+  registry.add<Verify>("verify", "residuals of equations, given as text, evaluated on data")
       .synonyms({"residual", "residuals", "check_equations"});
   registry
       .add<Reconstruct>("reconstruct",
