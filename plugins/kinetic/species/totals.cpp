@@ -28,10 +28,11 @@ double Totals::entropy() const {
     for (int iv = 0; iv < grid.local_velocity_cells(); ++iv) {
       solver.get(0, ic, iv, f.data());
       rule.evaluate(f.data(), values.data());
+      const double volume = grid.velocity_volume(iv);
       for (int q = 0; q < rule.nodes(); ++q)
-        if (values[q] > 0.0) sum -= rule.weight(q) * values[q] * std::log(values[q]);
+        if (values[q] > 0.0) sum -= volume * rule.weight(q) * values[q] * std::log(values[q]);
     }
-  for (int d = 0; d < grid.dimensions(); ++d) sum *= 0.5 * grid.axis[d].width();
+  for (int d = 0; d < grid.dimensions(); ++d) sum *= d < grid.cdim ? 0.5 * grid.axis[d].width() : 0.5;
   return species_.ranks().all().sum(sum);
 }
 
