@@ -1,11 +1,13 @@
 // Structures, labelled data, Deep Potentials, checkpoints of dynamics.
 #include <fstream>
 
+#include "core/io/hdf5/h5.hpp"
 #include "core/io/npy.hpp"
 #include "core/io/structures/checkpoint_structure.hpp"
 #include "core/io/structures/extxyz_reader.hpp"
 #include "core/io/structures/lammps_data_reader.hpp"
 #include "plugins/deepmd/data/extxyz_frames.hpp"
+#include "plugins/deepmd/data/system.hpp"
 #include "plugins/deepmd/model/model.hpp"
 #include "plugins/deepmd/model/model_tree.hpp"
 #include "plugins/deepmd/model/random_model.hpp"
@@ -133,6 +135,27 @@ static void structures(const Places& places, std::vector<Subject>& out) {
                  40});
 }
 
+/// A system of DeePMD-kit in an HDF5 file.
+static void systems(const Places& places, std::vector<Subject>& out) {
+  const fs::path folder = folder_of_text(places, "deepmd_hdf5", "s.hdf5", "");
+  const std::vector<double> coord = {0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1.1}, energy = {-1, -2};
+  auto file = cambium::io::File::create((folder / "s.hdf5").string());
+  file.write("w/type.raw", std::vector<int>{0, 1});
+  file.write("w/type_map.raw", std::vector<std::string>{"O", "H"});
+  file.write("w/nopbc", 1);
+  file.write("w/set.000/coord.npy", cambium::io::tensor_of(coord.data(), {2, 6}));
+  file.write("w/set.000/energy.npy", energy);
+  file.write("w/set.000/real_atom_types.npy", cambium::io::tensor_of(std::vector<double>{0, 1, 1, -1}.data(), {2, 2}));
+  file.close();
+  out.push_back({"deepmd_hdf5", Form::h5, folder, "s.hdf5",
+                 [] {
+                   for (const auto& path : cambium::deepmd::systems_at("s.hdf5"))
+                     cambium::deepmd::DataSystem::load(path);
+                   return 0;
+                 },
+                 40});
+}
+
 static void models(const Places& places, std::vector<Subject>& out) {
   const auto load = [](const char* file) {
     return [file] {
@@ -203,6 +226,7 @@ stages:
 
 void deepmd_subjects(const Places& places, std::vector<Subject>& out) {
   structures(places, out);
+  systems(places, out);
   models(places, out);
   checkpoints(places, out);
 }

@@ -47,6 +47,22 @@ class DumpFile {
 
   Structure read(std::int64_t frame) {
     go_to(frame);
+    return read_frame();
+  }
+
+  std::vector<Structure> read_all() {
+    std::vector<Structure> out;
+    while (read_head()) out.push_back(read_frame());
+    if (out.empty()) throw InputError(fmt::format("{} holds no frame", file_.path()));
+    return out;
+  }
+
+ private:
+  /// The frame whose head was read.
+  Structure read_frame() {
+    s_ = {};
+    first_type_.clear();
+    other_than_carbon_ = several_types_ = false;
     settle_units();
     s_.box = head_.box;
     s_.axes = head_.axes;
@@ -60,7 +76,6 @@ class DumpFile {
     return std::move(s_);
   }
 
- private:
   /// The words after "ITEM:" of a line; none for another line.
   std::vector<std::string_view> item() const {
     auto words = split(file_.line());
@@ -247,6 +262,7 @@ class DumpFile {
     id_ = column("id");
     mass_ = column("mass");
     type_ = column("type");
+    element_ = -1;
     if (names_.empty() || type_ < 0) element_ = column("element") >= 0 ? column("element") : column("typelabel");
     if (element_ >= 0) return;
     if (type_ < 0)
@@ -383,6 +399,11 @@ Structure read_lammps_dump(const std::string& path, std::span<const std::string>
   on_root(comm, [&] { structure = DumpFile(path, species, units).read(frame); });
   scatter(comm, structure);
   return structure;
+}
+
+std::vector<Structure> read_lammps_dump_frames(const std::string& path, std::span<const std::string> species,
+                                               const std::string& units) {
+  return DumpFile(path, species, units).read_all();
 }
 
 }  // namespace cambium::io

@@ -81,21 +81,10 @@ std::string list_of(const std::vector<std::string>& texts) {
   return fmt::format("[{}]", fmt::join(quoted, ", "));
 }
 
-/// All systems below a folder, as DeePMD-kit reads a single folder; the folder itself if it is a system.
-std::vector<std::string> systems_in(const std::string& folder) {
-  namespace fs = std::filesystem;
-  std::vector<std::string> out;
-  std::error_code none;
-  for (const auto& entry : fs::recursive_directory_iterator(folder, none))
-    if (entry.path().filename() == "type.raw") out.push_back(entry.path().parent_path().string());
-  std::sort(out.begin(), out.end());
-  return out.empty() ? std::vector{folder} : out;
-}
-
-/// A single system may be given without a list.
+/// A single system, or a folder or HDF5 file of systems, may be given without a list.
 std::vector<std::string> systems_of(Section& data) {
   const Json value = data.raw("systems");
-  if (value.is_string()) return systems_in(value.get<std::string>());
+  if (value.is_string()) return systems_at(value.get<std::string>());
   std::vector<std::string> out;
   for (const auto& one : value)
     if (one.is_string()) out.push_back(one.get<std::string>());

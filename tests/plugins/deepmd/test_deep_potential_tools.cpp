@@ -187,13 +187,15 @@ TEST_CASE("structures of VASP and DFTB+ are evaluated as those of extended XYZ")
         Approx(expected).epsilon(1e-9));
   CHECK(energy("s.gen", "3 S\nO H\n1 1 1 1 1.04\n2 2 1 1 2\n3 2 1.9 1.1 0.9\n0 0 0\n" + cell) ==
         Approx(expected).epsilon(1e-9));
-  options.structure = scratch.file("s.data");
-  write_text(options.structure, "LAMMPS data\n\n3 atoms\n");
-  CHECK(message([&] { evaluate_files(options, comm); }) ==
-        options.structure +
-            ":1: expected the number of atoms, found 'LAMMPS data'; the file was read as extended XYZ, as all are but "
-            "*POSCAR*, *CONTCAR*, *.vasp and *.gen; ASE converts others: ase.io.write(\"atoms.xyz\", ase.io.read(\"" +
-            options.structure + "\"))");
+  options.structure = scratch.file("s.out");
+  write_text(options.structure, "some other program\n\n3 particles\n");
+  CHECK(
+      message([&] { evaluate_files(options, comm); }) ==
+      options.structure +
+          ":1: expected the number of atoms, found 'some other program'; the file was read as extended XYZ, as all are "
+          "but *POSCAR*, *CONTCAR*, *.vasp, *.gen, and files of LAMMPS; ASE converts others: "
+          "ase.io.write(\"atoms.xyz\", ase.io.read(\"" +
+          options.structure + "\"))");
 }
 
 TEST_CASE("frame parameters of the command and of the data") {
