@@ -97,12 +97,24 @@ void require_flag(Section& section, const char* key, bool fallback, bool wanted)
   section.require(key, names[section.get(key, fallback)], {names[wanted]});
 }
 
+/// Keys of a network of type embeddings, DeePMD-kit's section model.type_embedding.
+std::vector<std::string> type_embedding_keys(Section& types) {
+  types.require("activation_function", types.get<std::string>("activation_function", "tanh"), {"tanh"});
+  require_flag(types, "use_econf_tebd", false, false);
+  types.raw("seed");
+  types.raw("precision");
+  std::vector<std::string> keys = {
+      fmt::format("type_embedding: [{}]", fmt::join(types.get<std::vector<int>>("neuron", {8}), ", "))};
+  if (types.get("resnet_dt", false)) keys.push_back("tebd_resnet_dt: true");
+  if (types.get("use_tebd_bias", false)) keys.push_back("use_tebd_bias: true");
+  return keys;
+}
+
 /// Keys of se_atten; the type embedding is part of the descriptor, or (TensorFlow) a section next to it.
 std::vector<std::string> species_keys(Section& descriptor, Section& types) {
   require_flag(descriptor, "set_davg_zero", true, true);
-  for (const char* key : {"attn_mask", "use_econf_tebd", "use_tebd_bias", "stripped_type_embedding"})
+  for (const char* key : {"attn_mask", "use_econf_tebd", "stripped_type_embedding"})
     require_flag(descriptor, key, false, false);
-  descriptor.require("tebd_input_mode", descriptor.get<std::string>("tebd_input_mode", "concat"), {"concat"});
   descriptor.require("lmax", std::to_string(descriptor.get("lmax", 1)), {"1"});
   require_flag(descriptor, "trainable_ln", true, true);
   descriptor.require("ln_eps", fmt::format("{:g}", descriptor.get("ln_eps", 1e-5)), {"1e-05"});
@@ -116,15 +128,10 @@ std::vector<std::string> species_keys(Section& descriptor, Section& types) {
   if (const Json temperature = descriptor.raw("temperature"); temperature.is_number())
     keys.push_back(fmt::format("temperature: {}", temperature.get<double>()));
   if (types.given()) {
-    types.require("activation_function", types.get<std::string>("activation_function", "tanh"), {"tanh"});
-    require_flag(types, "resnet_dt", false, false);
-    require_flag(types, "use_econf_tebd", false, false);
-    require_flag(types, "use_tebd_bias", false, false);
-    types.raw("seed");
-    types.raw("precision");
-    keys.push_back(fmt::format("type_embedding: [{}]", fmt::join(types.get<std::vector<int>>("neuron", {8}), ", ")));
+    for (const std::string& key : type_embedding_keys(types)) keys.push_back(key);
   } else {
     keys.push_back(fmt::format("tebd_dim: {}", descriptor.get("tebd_dim", 8)));
+    if (descriptor.get("use_tebd_bias", false)) keys.push_back("use_tebd_bias: true");
   }
   if (!descriptor.get("concat_output_tebd", true)) keys.push_back("concat_output_tebd: false");
   return keys;
@@ -139,11 +146,10 @@ std::vector<std::string> descriptor_of(Section& descriptor, Section& types, std:
   for (const char* key : {"exclude_types", "env_protection"}) descriptor.require_nothing(key);
   const bool radial = type == "se_e2_r" || type == "se_r", species = type == "se_atten" || type == "dpa1";
   const bool full = type == "se_e2_a" || type == "se_a" || species;
-  if (types.given() && !species)
-    throw InputError(
-        fmt::format("model.type_embedding: with descriptor {} it is not known here; se_atten with "
-                    "attn_layer: 0 is the descriptor that takes it",
-                    type));
+  if (types.given() && !full)
+    throw InputError(fmt::format(
+        "model.type_embedding: with descriptor {} it is not known here; se_e2_a and se_atten take it", type));
+  if (full) descriptor.require("tebd_input_mode", descriptor.get<std::string>("tebd_input_mode", "concat"), {"concat"});
   descriptor.require("activation_function", descriptor.get<std::string>("activation_function", "tanh"), {"tanh"});
   if (descriptor.get("resnet_dt", false))
     notes.push_back("model.descriptor.resnet_dt: true is not known here, taken as false");
@@ -167,6 +173,8 @@ std::vector<std::string> descriptor_of(Section& descriptor, Section& types, std:
   if (full || radial) keys.push_back(fmt::format("type_one_side: {}", descriptor.get("type_one_side", false)));
   if (species)
     for (const std::string& key : species_keys(descriptor, types)) keys.push_back(key);
+  else if (types.given())
+    for (const std::string& key : type_embedding_keys(types)) keys.push_back(key);
   return keys;
 }
 

@@ -71,9 +71,16 @@ class Descriptor:
         self.radial, self.angles = kind == "se_r", kind == "se_e3"
         comps = 1 if self.radial else 4
         self.one_side = c["one_side"] and not self.angles
-        self.emb = [random_net(rng, [1] + c["neuron"], c["activation"], c.get("emb_dt", False), None)
-                    if not self.angles or k % nt <= k // nt else None for k in range(nt if self.one_side else nt * nt)]
-        self.size = c["neuron"][-1] * (1 if self.radial or self.angles else c["axis"])
+        self.types = None
+        if kind == "se_e2_a" and c.get("tebd"):
+            self.types = random_net(rng, [nt] + c["tebd"], c.get("tebd_activation", "tanh"), c.get("tebd_dt", False), None)
+            for l in self.types if not c.get("tebd_bias") else []:
+                l["b"] = None
+        inputs = 1 + (c["tebd"][-1] * (1 if self.one_side else 2) if self.types else 0)
+        self.emb = [random_net(rng, [inputs] + c["neuron"], c["activation"], c.get("emb_dt", False), None)
+                    if not self.angles or k % nt <= k // nt else None
+                    for k in range(1 if self.types else nt if self.one_side else nt * nt)]
+        self.size = c["neuron"][-1] * (1 if self.radial or self.angles else c["axis"]) + (c["tebd"][-1] if self.types else 0)
         avg = np.zeros((nt, comps)) if c.get("zero_mean") else np.pad(rng.uniform(0.05, 0.3, (nt, 1)), ((0, 0), (0, comps - 1)))
         std = rng.uniform(0.2, 0.5, (nt, comps))
         if self.angles:
@@ -87,8 +94,10 @@ class Descriptor:
                "rcut_smth": c["rcut_smth"], "sel": c["sel"], "neuron": c["neuron"], "axis_neuron": c["axis"],
                "type_one_side": c["one_side"], "exclude_types": [], "env_protection": c.get("protection", 0.0),
                "activation_function": c["activation"], "precision": "float64",
-               "embeddings": collection(self.emb, nt, "embedding_network", 1 if self.one_side else 2),
+               "embeddings": collection(self.emb, nt, "embedding_network", 0 if self.types else 1 if self.one_side else 2),
                "@variables": {"davg": self.davg, "dstd": self.dstd}, "type_map": c["type_map"]}
+        if self.types:
+            out["type_embedding"] = {"@class": "TypeEmbedNet", "embedding": {"layers": [layer_tree(l) for l in self.types]}}
         return {k: v for k, v in out.items() if k not in ("axis_neuron", "type_one_side")} if self.angles else out
 
     def values(self, neighbours, ti):
@@ -119,11 +128,24 @@ class Descriptor:
                     g = run(self.emb[a + b * nt], s.reshape(-1, 1))
                     pairs.append(s.ravel() @ g / (c["sel"][a] * c["sel"][b]))
             return sum(pairs)
+        table = run(self.types, np.eye(nt)) if self.types else None
         for tj in range(nt):
-            g = run(self.emb[tj if self.one_side else ti + tj * nt], rows[tj][:, :1])
+            if self.types:  # empty slots have a type, too
+                own = [table[tj]] if self.one_side else [table[tj], table[ti]]
+                g = run(self.emb[0], np.concatenate([rows[tj][:, :1], np.tile(np.concatenate(own), (len(rows[tj]), 1))], -1))
+            else:
+                g = run(self.emb[tj if self.one_side else ti + tj * nt], rows[tj][:, :1])
             pairs.append(g.sum(0) if self.radial else g.T @ rows[tj])
         a = sum(pairs) / sum(c["sel"])
-        return a / 5 if self.radial else (a @ a[: c["axis"]].T).ravel()
+        d = a / 5 if self.radial else (a @ a[: c["axis"]].T).ravel()
+        return np.concatenate([d, table[ti]]) if self.types else d
+
+    def vacuum(self, values, ti):
+        """TensorFlow leaves the type embedding in the input whose energy is that of the vacuum."""
+        out = 0 * values
+        if self.types:
+            out[-self.c["tebd"][-1] :] = run(self.types, np.eye(len(self.c["type_map"])))[ti]
+        return out
 
 
 class SpeciesDescriptor:
@@ -216,6 +238,9 @@ class SpeciesDescriptor:
         d = (a @ a[: c["axis"]].T).ravel()
         return np.concatenate([d, table[ti]]) if c.get("concat", True) else d
 
+    def vacuum(self, values, ti):
+        return 0 * values
+
 
 class Model:
     """A model's numbers; `tree` is what the files hold, with numpy arrays as leaves."""
@@ -294,7 +319,8 @@ def atomic_energies(model, x, types, cell, fparam, aparam):
                 r = np.sqrt((d * d).sum())
                 if r.real > 1e-9 and (ti, tj) not in hidden:
                     neighbours.append((r, d, tj))
-        d = np.concatenate([part.values(neighbours, ti) for part in model.parts])
+        columns = [part.values(neighbours, ti) for part in model.parts]
+        d = np.concatenate(columns)
         extra = []
         if c.get("fparam"):
             extra.append((fparam - model.stat["fparam_avg"]) * model.stat["fparam_inv_std"])
@@ -304,7 +330,7 @@ def atomic_energies(model, x, types, cell, fparam, aparam):
         e = run(net, np.concatenate([d] + extra))[0]
         given = c.get("atom_ener", [])
         if given and (c.get("mixed_types") or ti >= len(given) or given[ti] is not None):
-            e = e - run(net, np.concatenate([0 * d] + extra))[0]
+            e = e - run(net, np.concatenate([part.vacuum(v, ti) for part, v in zip(model.parts, columns)] + extra))[0]
         e = e + model.bias[ti, 0]
         e = 0 if ti in c.get("fitting_exclude", []) else e
         e = e + model.out_bias[0, ti, 0]
@@ -392,6 +418,13 @@ CASES = {
     "attention_scaled": dict(SPECIES, attn_layer=1, scaling_factor=2.5, protection=0.05, activation="gelu", cell=None),
     "attention_hybrid": dict(hybrid=[dict(SPECIES, attn_layer=1, rcut=3.0), dict(rcut=2.8)], mixed_types=True, fparam=1,
                              pair_exclude=[[1, 1]]),
+    "types": dict(tebd=[6], mixed_types=True),
+    "types_two_sides": dict(tebd=[3, 6, 6], tebd_dt=True, tebd_bias=True, one_side=False, mixed_types=True, type_map=["A", "B", "C"],
+                            sel=[20, 30, 25], cell=TRICLINIC, fparam=1, activation="gelu", emb_dt=True),
+    "types_vacuum": dict(tebd=[4], mixed_types=True, atom_ener=[1.0, 2.0], cell=None),
+    "types_hybrid": dict(hybrid=[dict(tebd=[4], rcut=3.0), dict(descriptor="se_e3", rcut=2.9, neuron=[5, 10], sel=[18, 20]),
+                                 dict(tebd=[3], one_side=False)], mixed_types=True),
+    "types_apart": dict(tebd=[6], one_side=False, pair_exclude=[[0, 1]], zero_mean=True),
 }
 
 
