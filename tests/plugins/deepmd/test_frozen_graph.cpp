@@ -109,6 +109,20 @@ TEST_CASE("type embeddings and attention are read from graphs") {
   given(R"({"model": {"descriptor": {"smooth_type_embedding": true}}})",
         "the attention has smooth_type_embedding, whose switch in TensorFlow is not that of model files, which is not "
         "supported; train with the PyTorch back end");
+  const auto changed = [&](const std::function<void(Graph&)>& before, const std::string& problem) {
+    CHECK_THAT(refusal(model, {.script = script, .before = before}), Catch::Contains(problem));
+  };
+  changed(
+      [](Graph& graph) {
+        graph.numbers("attention_layer_0/c_key/matrix", {5, 1}, {1, 1, 1, 1, 1});
+      },
+      "'attention_layer_0/c_key/matrix' and its bias do not fit to the other matrices of its layer");
+  changed(
+      [](Graph& graph) {
+        graph.numbers("filter_type_all/matrix_1_two_side_ebd", {1, 1}, {1});
+      },
+      "the type embedding has a network of its own, by which the embeddings are multiplied (tebd_input_mode: strip), "
+      "which is not supported; train with tebd_input_mode: concat");
   given(R"({"model": {"descriptor": {"attn_mask": true}}})", "attn_mask is not supported, nor is it by DeePMD-kit");
 }
 
