@@ -156,6 +156,30 @@ static void systems(const Places& places, std::vector<Subject>& out) {
                  40});
 }
 
+/// A graph of two descriptors with a type embedding in common, one of them with attention.
+static void frozen_hybrid(const Places& places, const std::function<int()>& load, std::vector<Subject>& out) {
+  using Descriptor = cambium::deepmd::DeepPotentialModel::Descriptor;
+  cambium::deepmd::RandomModel types, attention, both;
+  types.sel = attention.sel = {2, 2};
+  types.neuron = attention.neuron = both.fitting = {4};
+  types.axis_neuron = attention.axis_neuron = 2;
+  types.type_embedding = attention.type_embedding = {3};
+  types.with_types = true;
+  types.concat_output_tebd = false;
+  attention.descriptor = Descriptor::se_atten;
+  attention.attn_layer = 1;
+  attention.attn = 2;
+  both.descriptor = Descriptor::hybrid;
+  both.parts = {types, attention};
+  cambium::deepmd::DeepPotentialModel model = cambium::deepmd::random_model(both);
+  model.parts[0].type_embedding = model.parts[1].type_embedding;
+  const std::string script = R"({"model": {"type_map": ["O", "H"], "descriptor": {"type": "hybrid", "list": [)"
+                             R"({"axis_neuron": 2}, {"axis_neuron": 2, "attn_dotr": true}]}}})";
+  const fs::path folder = folder_of_text(places, "frozen_hybrid", "m.pb", "");
+  cambium::deepmd::test::write_graph(model, {.script = script}, (folder / "m.pb").string());
+  out.push_back({"frozen_hybrid", Form::bytes, folder, "m.pb", load, 40});
+}
+
 static void models(const Places& places, std::vector<Subject>& out) {
   const auto load = [](const char* file) {
     return [file] {
@@ -175,6 +199,7 @@ static void models(const Places& places, std::vector<Subject>& out) {
   cambium::deepmd::test::write_graph(cambium::deepmd::random_model(small), {.script = script},
                                      (frozen / "m.pb").string());
   out.push_back({"frozen_graph", Form::bytes, frozen, "m.pb", load("m.pb"), 60});
+  frozen_hybrid(places, load("m.pb"), out);
   if (const char* data = std::getenv("CAMBIUM_DATA")) {
     const fs::path models = fs::path(data) / "deepmd/models";
     for (const char* name : {"deeppot-r.dp", "deeppot_sea.dp"})

@@ -144,6 +144,17 @@ TEST_CASE("hybrids are read from graphs, with and without type embedding") {
   CHECK(read.parts.size() == 3);
   CHECK_FALSE(read.parts[0].concat_output_tebd);
   CHECK(difference(read, typed) < 1e-14);
+  // Attention behind the embedding of the same types, which its scopes number, too.
+  RandomModel with_attention = spec;
+  with_attention.parts = {spec.parts[0], small_attention(8)};
+  with_attention.parts[1].attn_smooth = false;
+  auto attentive_hybrid = biased(with_attention);
+  attentive_hybrid.parts[0].type_embedding = attentive_hybrid.parts[1].type_embedding;
+  attentive_hybrid.parts[1].attention.temperature = 1.0;
+  attentive_hybrid.parts[1].attention.norm_epsilon = 1e-3;
+  CHECK(difference(through_graph(attentive_hybrid,
+                                 {.script = script(R"({"axis_neuron": 6}, {"axis_neuron": 6, "attn_dotr": true})")}),
+                   attentive_hybrid) < 1e-14);
   const auto given = [&](const DeepPotentialModel& model, const std::string& text, const std::string& problem) {
     CHECK_THAT(refusal(model, {.script = text}), Catch::Contains(problem));
   };
