@@ -7,6 +7,7 @@
 #include <cctype>
 #include <filesystem>
 #include <fstream>
+#include <numeric>
 
 #include "core/base/error.hpp"
 #include "core/io/structures/gen_reader.hpp"
@@ -41,18 +42,25 @@ bool is_lammps_data(const std::string& path) {
 
 /// True for files whose formats have no labels that are read.
 bool holds_positions_only(const std::string& path) {
-  return io::is_poscar_name(path) || path.ends_with(".gen") || io::is_lammps_dump(path) ||
-         (!path.ends_with("xyz") && is_lammps_data(path));
+  return io::is_poscar_name(path) || path.ends_with(".gen") || (!path.ends_with("xyz") && is_lammps_data(path));
 }
 
-/// The structures of a file that is neither a system nor extended XYZ.
-std::vector<Structure> structures_of(const std::string& path, const LammpsKeys& lammps) {
+/// The frames of a file that is neither a system nor extended XYZ.
+std::vector<io::LammpsDumpFrame> frames_of(const std::string& path, const LammpsKeys& lammps) {
   const Comm self(MPI_COMM_SELF);
-  if (io::is_poscar_name(path)) return {io::read_poscar(path, {}, self, false)};
-  if (path.ends_with(".gen")) return {io::read_gen(path, self)};
+  if (io::is_poscar_name(path)) return {{io::read_poscar(path, {}, self, false), {}}};
+  if (path.ends_with(".gen")) return {{io::read_gen(path, self), {}}};
   if (io::is_lammps_dump(path)) return io::read_lammps_dump_frames(path, lammps.species, lammps.units);
-  if (holds_positions_only(path)) return {io::read_lammps_data(path, lammps.species, self, lammps.units)};
+  if (holds_positions_only(path)) return {{io::read_lammps_data(path, lammps.species, self, lammps.units), {}}};
   return {};
+}
+
+/// Atoms in the order of their ids.
+std::vector<std::size_t> order_of(const Structure& structure) {
+  std::vector<std::size_t> out(structure.x.size());
+  std::iota(out.begin(), out.end(), std::size_t{0});
+  std::sort(out.begin(), out.end(), [&](auto a, auto b) { return structure.tag[a] < structure.tag[b]; });
+  return out;
 }
 
 }  // namespace
@@ -72,11 +80,14 @@ LabelledData LabelledData::read(const std::string& path, const ExtxyzLabels& lab
   return out;
 }
 
-void LabelledData::add(const Structure& structure) {
+void LabelledData::add(const Structure& structure, const std::vector<std::array<double, 3>>& force) {
   auto& frame = frames_.emplace_back();
   for (const auto& one : structure.species) frame.species.push_back(one.symbol);
-  frame.types = structure.type;
-  frame.frame.x = structure.x;
+  for (const std::size_t i : order_of(structure)) {
+    frame.types.push_back(structure.type[i]);
+    frame.frame.x.push_back(structure.x[i]);
+    if (!force.empty()) frame.frame.force.push_back(force[i]);
+  }
   frame.frame.box = structure.box;
   frame.frame.axes = structure.axes;
   for (const auto* sentences : {&structure.remarks, &structure.warnings})
@@ -89,7 +100,7 @@ LabelledData LabelledData::load_positions(const std::string& path, const LammpsK
   LabelledData out;
   out.path_ = path;
   if (file)
-    for (const Structure& structure : structures_of(path, lammps)) out.add(structure);
+    for (const auto& [structure, force] : frames_of(path, lammps)) out.add(structure, force);
   if (!out.frames_.empty()) return out;
   try {
     return read(path, {"", "", "", ""});
@@ -102,15 +113,20 @@ LabelledData LabelledData::load_positions(const std::string& path, const LammpsK
   }
 }
 
-LabelledData LabelledData::load(const std::string& path, const ExtxyzLabels& labels) {
-  if (std::filesystem::is_regular_file(path) && !is_system_path(path) && holds_positions_only(path))
+LabelledData LabelledData::load(const std::string& path, const ExtxyzLabels& labels, const LammpsKeys& lammps) {
+  const bool file = std::filesystem::is_regular_file(path) && !is_system_path(path), dump = io::is_lammps_dump(path);
+  LabelledData out = dump ? load_positions(path, lammps) : LabelledData();
+  const auto labelled = [&] {
+    return std::any_of(out.frames_.begin(), out.frames_.end(), [](const auto& f) { return has_label(f.frame); });
+  };
+  if (dump && labelled()) return out;
+  if (dump || (file && holds_positions_only(path)))
     throw InputError(
         fmt::format("{}: the file has positions without energies and forces to compare with; ASE writes them into "
                     "extended XYZ: ase.io.write(\"labelled.xyz\", atoms)",
                     path));
-  LabelledData out = read(path, labels);
-  if (out.system_) return out;
-  if (std::any_of(out.frames_.begin(), out.frames_.end(), [](const auto& f) { return has_label(f.frame); })) return out;
+  out = read(path, labels);
+  if (out.system_ || labelled()) return out;
   const auto& others = out.frames_.front().unread;
   throw InputError(fmt::format("{}: no frame has a label: there is no key {}, {} or {}, and no column {}; {}", path,
                                labels.energy, labels.virial, labels.stress, labels.force,

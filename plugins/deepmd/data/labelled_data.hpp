@@ -18,9 +18,9 @@ struct LammpsKeys {
 /// extended XYZ file, whose frames may hold different atoms.
 class LabelledData {
  public:
-  /// Reads everything. InputError names the error and, if no frame of an XYZ file has a label, the names in the file
-  /// that differ from those of `labels`.
-  static LabelledData load(const std::string& path, const ExtxyzLabels& labels = {});
+  /// Reads everything; also dumps of LAMMPS, whose forces (fx, fy, fz) are labels. InputError names the error and, if
+  /// no frame of an XYZ file has a label, the names in the file that differ from those of `labels`.
+  static LabelledData load(const std::string& path, const ExtxyzLabels& labels = {}, const LammpsKeys& lammps = {});
 
   /// The same, with or without labels; also POSCAR files of VASP and gen files of DFTB+, known by their names (POSCAR,
   /// CONTCAR, *.vasp, *.gen), and dumps and data files of LAMMPS, known by their first lines.
@@ -42,7 +42,7 @@ class LabelledData {
 
  private:
   static LabelledData read(const std::string& path, const ExtxyzLabels& labels);
-  void add(const Structure& structure);
+  void add(const Structure& structure, const std::vector<std::array<double, 3>>& force);
   std::string path_;
   std::optional<DataSystem> system_;
   std::vector<ExtxyzFrame> frames_;

@@ -79,7 +79,8 @@ int test(std::vector<std::string> arguments, Context& context) {
   TestOptions options;
   add_common(app, options);
   app.add_option("systems", options.systems,
-                 "systems of DeePMD-kit (folders, FILE.hdf5#/GROUP), extended XYZ files with labels")
+                 "systems of DeePMD-kit (folders, FILE.hdf5#/GROUP), extended XYZ files with labels, dumps of LAMMPS "
+                 "with forces")
       ->required();
   app.add_option("--frames", options.most_frames, "maximum number of frames of each system");
   app.add_option("--parity", options.parity, "folder for tables of reference and prediction (CSV, HDF5)");
@@ -87,6 +88,7 @@ int test(std::vector<std::string> arguments, Context& context) {
   app.add_option("--force", options.labels.force, "columns of forces in the XYZ files")->capture_default_str();
   app.add_option("--virial", options.labels.virial, "key of virials in the XYZ files")->capture_default_str();
   app.add_option("--stress", options.labels.stress, "their key of stresses, as ASE writes them")->capture_default_str();
+  add_lammps(app, options.lammps);
   return run_tool(app, std::move(arguments), context, [&] { print(test_model(options, context.comm).text, context); });
 }
 

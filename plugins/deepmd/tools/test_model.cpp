@@ -39,7 +39,7 @@ TestReport test_model(const TestOptions& options, const Comm& comm) {
   for (const std::string& path : options.systems)
     for (const std::string& one : systems_at(path)) systems.push_back(one);
   for (const std::string& path : systems) {
-    const LabelledData data = load_labelled(path, options.labels, comm);
+    const LabelledData data = load_labelled(path, options.labels, comm, options.lammps);
     for (const auto& remark : data.remarks()) report.text += remark + "\n";
     const Parity one = parity_of(data, options, options.most_frames, comm);
     all.append(one);

@@ -47,7 +47,8 @@ struct Errors {
   double virial_rmse = -1.0, virial_mae = -1.0;  ///< eV/atom, per component
 };
 struct TestOptions : ToolOptions {
-  std::vector<std::string> systems;  ///< systems of DeePMD-kit, folders and HDF5 files of such, extended XYZ files
+  std::vector<std::string> systems;  ///< systems of DeePMD-kit, folders and HDF5 files of such, extended XYZ, dumps
+  LammpsKeys lammps;                 ///< of the dumps
   std::size_t most_frames = 0;       ///< of each system; 0: all
   ExtxyzKeys labels;                 ///< of the XYZ files
   std::string parity;                ///< folder for parity tables of all frames; empty: none

@@ -40,7 +40,7 @@ TEST_CASE("dumps and data files of LAMMPS are evaluated as extended XYZ is") {
                                    "3\nLattice=\"9 0 0 0 8 0 0 0 7\"\nO 1 1 1\nH 1 1 2\nH 1.9 1.1 0.9\n"
                                    "2\nLattice=\"9 0 0 0 8 0 0 0 7\"\nO 1 1 1\nH 1 1 2\n");
   const double first = energy(frames, 0), second = energy(frames, 1);
-  const std::string bounds = "ITEM: BOX BOUNDS pp pp pp\n0 9\n0 8\n0 7\n";
+  const std::string bounds = "ITEM: BOX BOUNDS pp pp pp\n-1 8\n0.5 8.5\n0 7\n";
   const auto head = [&](int step, int atoms) {
     return fmt::format("ITEM: TIMESTEP\n{}\nITEM: NUMBER OF ATOMS\n{}\n", step, atoms) + bounds;
   };
@@ -74,10 +74,41 @@ TEST_CASE("dumps and data files of LAMMPS are evaluated as extended XYZ is") {
   TestOptions test;
   test.model = scratch.file("m.dp");
   test.systems = {dump};
+  test.lammps = names;
   CHECK(message([&] { test_model(test); }) ==
         dump +
             ": the file has positions without energies and forces to compare with; ASE writes them into extended "
             "XYZ: ase.io.write(\"labelled.xyz\", atoms)");
+}
+
+TEST_CASE("forces of a dump are labels, in its units and by its ids") {
+  Scratch scratch("dp_dump_forces");
+  save_model_tree(random_model(small_model()).to_tree(), scratch.file("m.dp"));
+  Configuration c;
+  c.x = {{1, 1, 1}, {1, 1, 2}, {1.9, 1.1, 0.9}};
+  c.types = {0, 1, 1};
+  c.box = Box::orthogonal(9, 8, 7);
+  auto engine = make_engine(DeepPotentialModel::load(scratch.file("m.dp")), {});
+  const Evaluation e = evaluate(*engine, c);
+  const double kcal_per_mol = 0.0433641153087705;  // eV
+  std::string text =
+      "ITEM: UNITS\nreal\nITEM: TIMESTEP\n0\nITEM: NUMBER OF ATOMS\n3\nITEM: BOX BOUNDS pp pp pp\n0 9\n0 8\n0 7\n"
+      "ITEM: ATOMS id element x y z fx fy fz\n";
+  for (const std::size_t i : {2, 0, 1}) {
+    text += fmt::format("{} {} {} {} {}", 10 * i + 5, i == 0 ? "O" : "H", c.x[i][0], c.x[i][1], c.x[i][2]);
+    for (const double f : e.force[i]) text += fmt::format(" {:.15g}", f / kcal_per_mol);
+    text += "\n";
+  }
+  write_text(scratch.file("f.dump"), text);
+  const LabelledData data = LabelledData::load(scratch.file("f.dump"));
+  CHECK(data.frame(0).x == c.x);
+  CHECK(relative_error(flat(data.frame(0).force), flat(e.force)) < 1e-12);
+  TestOptions test;
+  test.model = scratch.file("m.dp");
+  test.systems = {scratch.file("f.dump")};
+  const TestReport report = test_model(test);
+  CHECK(report.all.force_rmse < 1e-12);
+  CHECK(report.all.energy_rmse < 0.0);  // none
 }
 
 TEST_CASE("systems in HDF5 files are those of folders") {
