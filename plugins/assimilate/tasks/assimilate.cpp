@@ -127,6 +127,7 @@ std::unique_ptr<ForecastModel> Assimilate::make_model(Context& context) const {
 
 void Assimilate::check(Context& context) {
   const auto model = make_model(context);
+  if (params_.data && std::filesystem::exists(*params_.data)) model->take_from(*params_.data);
   context.log.info(fmt::format("assimilate: {}; {} analyses every {:g}, by {} filters", model->summary(),
                                params_.cycles, params_.observations.every, params_.filters.size()));
 }
@@ -207,6 +208,7 @@ std::vector<double> Assimilate::observe(const Network& network, std::span<const 
 
 Task::Outcome Assimilate::run(Context& context) {
   model_ = make_model(context);
+  if (params_.data) model_->take_from(*params_.data);
   climatology_ = sample(*model_, context);
   const auto& space = model_->space();
   const auto scales = climatology_->scales(space.fields.size());

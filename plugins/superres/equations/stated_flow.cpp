@@ -35,6 +35,11 @@ void StatedFlow::require_prandtl(double of_deck, const std::string& section) con
                              number_text(*prandtl), number_text(of_deck)));
 }
 
+double StatedFlow::prandtl_of(const std::optional<double>& of_deck, const std::string& section) const {
+  if (of_deck) require_prandtl(*of_deck, section);
+  return of_deck ? *of_deck : prandtl.value_or(1.0);
+}
+
 void StatedFlow::require_plates(const std::string& of_deck, const std::string& section) const {
   if (!plates || *plates == of_deck) return;
   throw KeyError(

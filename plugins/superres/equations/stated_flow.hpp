@@ -16,6 +16,8 @@ struct StatedFlow {
   /// KeyError naming section + "rayleigh", "prandtl" or "plates" if the file states another one than the deck's.
   void require_rayleigh(double of_deck, const std::string& section = "") const;
   void require_prandtl(double of_deck, const std::string& section = "") const;
+  /// Prandtl number: that of the deck, which must be the file's if both have one; else that of the file, or 1.
+  double prandtl_of(const std::optional<double>& of_deck, const std::string& section = "") const;
   void require_plates(const std::string& of_deck, const std::string& section = "") const;
 };
 

@@ -81,7 +81,8 @@ says("'body.h5' hides points under a mask, and the model has no bodies: give fie
 says("'stride' is 9 along z, where the model has 8 cells: give at most as many", A + "observations.stride=[4, 9]", deck="flow.yaml", command="run")
 says("'stride' is 41 along x, where the model has 40 cells: give at most as many", A + "observations.stride=[41, 1]", command="run")
 table.file("stated.h5", fields() | {"/": (None, {"Rayleigh": 1e4, "Prandtl": 7.0})})
-says("'stated.h5' has the Prandtl number 7 and 'prandtl' is 1: give that of the data", A + "data=stated.h5", deck="flow.yaml", command="run")
+says("'stated.h5' has the Prandtl number 7 and 'prandtl' is 1: give that of the data", A + "data=stated.h5", A + "model.prandtl=1",
+     deck="flow.yaml", command="run")
 says("'stated.h5' has the Rayleigh number 10000 and 'rayleigh' is 30000: give that of the data", A + "data=stated.h5", A + "model.rayleigh=3e4",
      deck="flow.yaml", command="run")
 says("'cells' must be at least [4, 4]", A + "model.cells=[2, 8]", deck="flow.yaml")
