@@ -46,6 +46,12 @@ void Assimilate::Observed::describe(deck::Describe<Observed>& d) {
                ? "'positions' are points, and operator: blocks averages over cells: leave out one of them"
                : "";
   });
+  d.check([](const Observed& o) -> std::string {
+    for (const auto& [name, ends] : {std::pair{"between_x", o.between_x}, {"between_z", o.between_z}})
+      if (ends && !((*ends)[0] <= (*ends)[1]))
+        return fmt::format("'{}' must rise, and is [{:g}, {:g}]", name, (*ends)[0], (*ends)[1]);
+    return {};
+  });
   d.check([](const Observed& o) {
     for (const auto& gap : o.gaps)
       if (gap[0] > gap[1]) return "an interval of 'gaps' ends before it begins";

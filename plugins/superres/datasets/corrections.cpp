@@ -42,6 +42,7 @@ void Corrections::Params::describe(deck::Describe<Params>& d) {
 
 Convected Corrections::flow_of(const std::string& path, bool periodic) const {
   const auto stated = StatedFlow::of(path);
+  stated.require_plane("data", "give runs in two dimensions");
   stated.require_rayleigh(params_.rayleigh);
   if (periodic) stated.require_plates(name_of(params_.plates));
   return {params_.rayleigh, stated.prandtl_of(params_.prandtl), params_.plates};

@@ -118,8 +118,10 @@ FieldData read_fields(const std::string& path, const std::vector<std::string>& n
 bool Volumes::at(const std::string& path) { return FieldFile(path, true).whole(); }
 
 Volumes::Volumes(const std::string& path) : file_(path, true), path_(path) {
-  frames_ = std::ssize(file_.coordinate(0));
+  const auto times = file_.coordinate(0);
+  frames_ = std::ssize(times);
   if (frames_ == 0) throw InputError(fmt::format("'{}' holds no frame: give fields that a run has written", path));
+  require_increasing(times, file_.name_of_axis(0), path);
   axis_ = {file_.coordinate(1), file_.coordinate_y(), file_.coordinate(2)};
   for (int a = 0; a < 3; ++a) {
     const std::string name(1, "xyz"[a]);

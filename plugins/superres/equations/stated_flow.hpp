@@ -10,6 +10,7 @@ struct StatedFlow {
   std::string path;
   std::optional<double> rayleigh, prandtl;
   std::optional<std::string> plates;
+  bool section = false;  ///< through a flow in three dimensions
 
   /// InputError for a file of no layout that FieldFile reads.
   static StatedFlow of(const std::string& path);
@@ -18,6 +19,8 @@ struct StatedFlow {
   void require_prandtl(double of_deck, const std::string& section = "") const;
   /// Prandtl number: that of the deck, which must be the file's if both have one; else that of the file, or 1.
   double prandtl_of(const std::optional<double>& of_deck, const std::string& section = "") const;
+  /// KeyError naming `key` for a section, whose flow the equations in two dimensions do not continue.
+  void require_plane(const std::string& key, const std::string& advice) const;
   void require_plates(const std::string& of_deck, const std::string& section = "") const;
 };
 

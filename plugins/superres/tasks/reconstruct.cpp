@@ -150,6 +150,7 @@ Convected Reconstruct::flow_of(const FieldData& truth) const {
   const auto stated = StatedFlow::of(params_.data);
   stated.require_rayleigh(params_.rayleigh);
   const bool nudges = std::count(params_.methods.begin(), params_.methods.end(), "nudged") > 0;
+  if (nudges) stated.require_plane("methods", "leave out 'nudged'");
   if (nudges && truth.period > 0.0) stated.require_plates(name_of(params_.plates));
   return {params_.rayleigh, stated.prandtl_of(params_.prandtl), params_.plates};
 }

@@ -169,12 +169,14 @@ FieldData WriteWell::placed(FieldData data) const {
   return data;
 }
 
-std::vector<FieldData> WriteWell::read(const std::vector<std::string>& paths) const {
+std::vector<FieldData> WriteWell::read(const Split& split) const {
+  const auto& paths = *split.runs;
   std::vector<FieldData> out;
   for (const auto& path : paths) {
     if (require_layer(path))
       throw InputError(fmt::format("'{}' is in the layout of The Well already; give fields.h5 of a run", path));
     const auto stated = StatedFlow::of(path);
+    stated.require_plane(split.name, "give runs in two dimensions");
     stated.require_rayleigh(params_.rayleigh);
     auto data = read_fields(path, flow_fields, static_cast<std::size_t>(params_.frames), {});
     const auto& z = data.axis[2];
@@ -226,7 +228,7 @@ Task::Outcome WriteWell::run(Context& context) {
     for (const auto& split : splits()) {
       const auto path = std::filesystem::path(context.run_directory) / file_of(split.name);
       std::filesystem::create_directories(path.parent_path());
-      const auto runs = read(*split.runs);
+      const auto runs = read(split);
       write(path.string(), runs, context);
       written += std::ssize(runs);
       context.log.info(fmt::format("{}: {} trajectories of {} frames, {} x {} points", file_of(split.name), runs.size(),

@@ -41,7 +41,7 @@ class WriteWell : public Task, public Checked {
   std::string file_of(const char* split) const;
   /// That of the deck or of the runs, or 1 if neither states it. KeyError if these differ.
   double common_prandtl() const;
-  std::vector<FieldData> read(const std::vector<std::string>& paths) const;
+  std::vector<FieldData> read(const Split& split) const;
   FieldData placed(FieldData data) const;
   void write(const std::string& path, const std::vector<FieldData>& runs, const Context& context) const;
 

@@ -464,6 +464,12 @@ says("'solid.h5' has fields in three dimensions, and these are read in two: 'sol
 says("'solid.h5#4' requests the section at index 4 along y, but the file has 4, counted from 0", V + "data=solid.h5#4", deck="verify.yaml", command="run")
 says("'solid.h5' has fields in three dimensions, and these are read in two: 'solid.h5#K' is the section at index K of 4 along y, from 0",
      S + "initial={file: solid.h5}", command="run")
+SCORED = ("{data: ['solid.h5#1'], rayleigh: 1e5, history: 1, horizon: 1, windows: [[0, 1]]}", "score.yaml")
+in_three = "'solid.h5#1' is a section of a flow in three dimensions, which the equations in two do not continue: "
+says(in_three + "leave out the methods of the solver and 'corrections'", "stages[0].score_forecasts=" + SCORED[0], deck=SCORED[1], command="run")
+says(in_three + "leave out 'nudged'", R + "data=solid.h5#1", R + "methods=[nudged]", R + "frames=4", deck="reconstruct.yaml", command="run")
+says(in_three + "give runs in two dimensions", T + "dataset.data=['solid.h5#1']", deck="correct.yaml", command="run")
+says(in_three + "give runs in two dimensions", E + "train=['solid.h5#1']", deck="write_well.yaml", command="run")
 DEEP = (SOLID, S + "aspect_ratio=2")
 says("'solid.h5' is 2 deep and this run 3: start from fields of the same domain", *DEEP, S + "aspect_ratio_y=3", S + "initial={file: solid.h5}", command="run")
 says("'solid.h5' is 2 wide and this run 4: start from fields of the same domain", SOLID, S + "aspect_ratio=4", S + "initial={file: solid.h5}", command="run")
