@@ -197,7 +197,7 @@ void write_matrix(const std::string& path, const MatrixSystem& system, const Blo
       io::labelled(array, "", meaning);
       file.attach_scales(array.path(), {along});
     };
-    write_atoms(file, system);
+    if (!system.block_atoms.empty()) write_atoms(file, system);
     add("block", std::ssize(sizes), file.write("block_sizes", sizes), "functions of each block");
     const auto entries = std::ssize(blocks.column), elements = std::ssize(blocks.value);
     add("entry", entries, file.write("column", blocks.column), "block column of each stored block");
