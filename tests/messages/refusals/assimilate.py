@@ -68,7 +68,6 @@ says("the model has no field 'u'; name among: x", A + "observations.fields=[u]")
 says("the position [50, 0] is outside of the model, x = 0 to 40 and z = 0 to 0: give positions inside", A + "observations.positions=[[50, 0]]")
 says("'between_x' must rise, and is [3, 1]", A + "observations.between_x=[3, 1]")
 says("'between_z' must rise, and is [0.5, 0]", A + "observations.between_z=[0.5, 0]")
-says("the position [nan, 0] is outside of the model, x = 0 to 40 and z = 0 to 0: give positions inside", A + "observations.positions=[[.nan, 0]]")
 says("no position of the model is observed: widen 'between_x' and 'between_z'", A + "observations.between_x=[0.2, 0.3]")
 says("lorenz96 reads no fields from 'fields.h5': leave 'data' out to generate the truth", A + "data=fields.h5", command="run")
 says("lorenz63 reads no fields from 'fields.h5': leave 'data' out to generate the truth", A + "data=fields.h5", A + "model=lorenz63",
