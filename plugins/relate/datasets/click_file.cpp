@@ -15,11 +15,11 @@ namespace cambium::relate {
 
 namespace {
 
-/// By the first bytes, or those after a user block. A file that cannot be read is left to the reader of HDF5.
+/// By the extension, else by the first bytes, or those after a user block. A file that cannot be read is left to the
+/// reader of HDF5.
 bool is_text(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  if (!file || std::filesystem::is_directory(path)) return false;
-  if (file.peek() == std::ifstream::traits_type::eof()) return !path.ends_with(".h5") && !path.ends_with(".hdf5");
+  if (!file || std::filesystem::is_directory(path) || path.ends_with(".h5") || path.ends_with(".hdf5")) return false;
   for (const std::streamoff offset : {0, 512, 1024, 2048}) {
     char start[4] = {};
     file.clear();

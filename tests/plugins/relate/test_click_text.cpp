@@ -225,6 +225,19 @@ TEST_CASE("columns that are not there, ambiguous or selected twice are refused w
       "0");
   with.text.dense = {"1", "2"};
   CHECK(about(with).empty());
+  with = keys;
+  with.text.label = "0";
+  with.text.dense = {"1"};
+  with.text.categorical = {"2"};
+  with.file = files.text("few.csv", "0,1,2\n1,5,2\n");
+  CHECK(
+      about(with) ==
+      "clicks.header header: few.csv:1: the first line '0', '1', '2' may name the columns or be a record; set header: "
+      "true or header: false");
+  with.text.header = false;
+  CHECK(read_clicks(with).size() == 2);
+  with.text.header = true;
+  CHECK(read_clicks(with).size() == 1);
 }
 
 TEST_CASE("odd texts of clicks are refused with file and line") {
@@ -343,14 +356,14 @@ std::string table_of(const std::vector<std::string>& lines) {
 
 TEST_CASE("a model maps the same text to the same rows in any file") {
   Files files;
-  Place place(files.comm, files.scratch.file("run"));
   const auto learned = made_lines(0, 300, 12), later = made_lines(1000, 60, 20);
   const std::string columns = ", dense: [price, hour], categorical: [site, user]";
   const auto data = [&](const std::string& path) { return "{type: clicks, file: " + path + columns + "}"; };
-  for (const std::string network : {"{type: dlrm, embedding_dim: 4, bottom: [4], top: [4], precision: float64}",
-                                    "{type: factorization_machine, embedding_dim: 4}"}) {
+  for (const std::string network : {"dlrm, bottom: [4], top: [4]", "factorization_machine"}) {
     INFO(network);
-    place.run("train", "{network: " + network + ", dataset: " + data(files.text("learned.csv", table_of(learned))) +
+    Place place(files.comm, files.scratch.file(network.substr(0, 4)));
+    place.run("train", "{network: {type: " + network + ", embedding_dim: 4, precision: float64}, dataset: " +
+                           data(files.text("learned.csv", table_of(learned))) +
                            ", hold_out: 0.2, batch: 32, epochs: 3, learning_rate: {type: constant, start: 0.01}, "
                            "tables: {optimizer: adagrad, learning_rate_scale: 10}}");
     const auto predicted = [&](const std::vector<std::string>& lines) {
@@ -362,17 +375,22 @@ TEST_CASE("a model maps the same text to the same rows in any file") {
       for (std::size_t k = 0; k < lines.size(); ++k) out[lines[k]] = values[k];
       return out;
     };
+    const auto straight = predicted(later);
+    // Alike up to rounding: products of matrices depend on the number of rows.
+    const auto agree = [&](const std::map<std::string, double>& found) {
+      double worst = 0.0;
+      for (const auto& [line, value] : found)
+        if (straight.contains(line)) worst = std::max(worst, std::abs(value - straight.at(line)));
+      return worst < 1e-12;
+    };
     auto lines = later;
-    const auto straight = predicted(lines);
     std::reverse(lines.begin(), lines.end());
     std::rotate(lines.begin(), lines.begin() + 17, lines.end());
-    CHECK(predicted(lines) == straight);
-    // In a file of its own a record has the same prediction as among others.
-    for (const auto& line : {later[0], later[31]}) CHECK(predicted({line}).at(line) == straight.at(line));
-    // Those of the training file, too: a record held out there is as one of another file.
+    CHECK(agree(predicted(lines)));
+    for (const auto& line : {later[0], later[31]}) CHECK(agree(predicted({line})));
     auto all = learned;
     all.insert(all.end(), later.begin(), later.end());
-    for (const auto& [line, value] : predicted(later)) CHECK(predicted(all).at(line) == value);
+    CHECK(agree(predicted(all)));
     std::set<double> different;
     for (const auto& [line, value] : straight) different.insert(value);
     CHECK(different.size() > 40);
