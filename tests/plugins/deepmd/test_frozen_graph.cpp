@@ -67,6 +67,7 @@ TEST_CASE("a frozen graph gives the energies of its weights") {
 static DeepPotentialModel attentive(std::uint64_t seed) {
   RandomModel spec = small_attention(seed);
   spec.attn_smooth = false;
+  spec.rcut = 3.25;  // graphs hold it in single precision
   DeepPotentialModel out = biased(spec);
   out.attention.temperature = 1.0;
   out.attention.norm_epsilon = 1e-3;
@@ -149,6 +150,7 @@ TEST_CASE("hybrids are read from graphs, with and without type embedding") {
   RandomModel with_attention = spec;
   with_attention.parts = {spec.parts[0], small_attention(8)};
   with_attention.parts[1].attn_smooth = false;
+  with_attention.parts[1].rcut = 3.25;
   auto attentive_hybrid = biased(with_attention);
   attentive_hybrid.parts[0].type_embedding = attentive_hybrid.parts[1].type_embedding;
   attentive_hybrid.parts[1].attention.temperature = 1.0;
