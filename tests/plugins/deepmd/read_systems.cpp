@@ -1,10 +1,11 @@
-// Reads the folders of deepmd/npy data that standard input names and writes what they hold, one JSON object a line, for
-// test_layouts.py.
+// Reads the systems that standard input names, folders and groups of HDF5 files, and writes their content, one JSON
+// object a line, for test_layouts.py.
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "core/base/error.hpp"
+#include "core/parallel/comm.hpp"
 #include "plugins/deepmd/data/system.hpp"
 
 using namespace cambium;
@@ -32,7 +33,8 @@ static json content_of(const std::string& folder) {
   return frames;
 }
 
-int main() {
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);  // HDF5 files are probed before they are opened
   for (std::string folder; std::getline(std::cin, folder);) {
     try {
       std::cout << content_of(folder).dump() << '\n';
@@ -40,5 +42,6 @@ int main() {
       std::cout << json{{"error", error.what()}}.dump() << '\n';
     }
   }
+  MPI_Finalize();
   return 0;
 }

@@ -144,7 +144,7 @@ TEST_CASE(
         Visitor visitor(water.network, weights, parted);
         water.slice(ids, visitor.open_weights, visitor.open_gradients, found, visitor.callback());
         std::vector<int> modules = {0, 1, 2};  // the species' embedding, the embedding network, the energy network
-        if (kind != Kind::species) modules.push_back(3);
+        if (kind == Kind::one_side || kind == Kind::two_sides) modules.push_back(3);
         if (kind == Kind::two_sides) modules.insert(modules.end(), {4, 5});
         CHECK(visitor.forward == modules);
         CHECK(visitor.backward == std::vector<int>(modules.rbegin(), modules.rend()));

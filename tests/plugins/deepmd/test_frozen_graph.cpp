@@ -67,6 +67,7 @@ TEST_CASE("a frozen graph gives the energies of its weights") {
 static DeepPotentialModel attentive(std::uint64_t seed) {
   RandomModel spec = small_attention(seed);
   spec.attn_smooth = false;
+  spec.rcut = 3.25;  // graphs hold it in single precision
   DeepPotentialModel out = biased(spec);
   out.attention.temperature = 1.0;
   out.attention.norm_epsilon = 1e-3;
@@ -127,8 +128,9 @@ TEST_CASE("type embeddings and attention are read from graphs") {
 }
 
 TEST_CASE("hybrids are read from graphs, with and without type embedding") {
-  const auto script = [](const std::string& axes) {
-    return R"({"model": {"descriptor": {"type": "hybrid", "list": [)" + axes + R"(]}, "fitting_net": {}}})";
+  const auto script = [](const std::string& axes, const std::string& types = "null") {
+    return R"({"model": {"type_embedding": )" + types + R"(, "descriptor": {"type": "hybrid", "list": [)" + axes +
+           R"(]}, "fitting_net": {}}})";
   };
   const auto plain = biased(small_hybrid(3));
   CHECK(difference(through_graph(plain, {.script = script("{}, {\"axis_neuron\": 6}, {}")}), plain) < 1e-14);
@@ -140,7 +142,7 @@ TEST_CASE("hybrids are read from graphs, with and without type embedding") {
   auto typed = biased(spec);
   typed.parts[0].type_embedding = typed.parts[2].type_embedding;  // there is one for all
   const std::string axes = R"({"axis_neuron": 6}, {}, {"axis_neuron": 6})";
-  const auto read = through_graph(typed, {.script = script(axes)});
+  const auto read = through_graph(typed, {.script = script(axes, "{}")});
   CHECK(read.parts.size() == 3);
   CHECK_FALSE(read.parts[0].concat_output_tebd);
   CHECK(difference(read, typed) < 1e-14);
@@ -148,6 +150,7 @@ TEST_CASE("hybrids are read from graphs, with and without type embedding") {
   RandomModel with_attention = spec;
   with_attention.parts = {spec.parts[0], small_attention(8)};
   with_attention.parts[1].attn_smooth = false;
+  with_attention.parts[1].rcut = 3.25;
   auto attentive_hybrid = biased(with_attention);
   attentive_hybrid.parts[0].type_embedding = attentive_hybrid.parts[1].type_embedding;
   attentive_hybrid.parts[1].attention.temperature = 1.0;
