@@ -86,7 +86,7 @@ class Kinetic(unittest.TestCase):
         text = DECK.replace("DIR", run).replace("STEPS", "2").replace("every: 20}", "every: 20}\n        - {type: distribution, format: vtkhdf, axes: [vx]}")
         text = text.replace("velocity: {lower: [-6], upper: [6], cells: [16]}",
                             "velocity: {lower: [-6, -6], upper: [6, 7], cells: [16, 14], spacing: [{stretch: 0.5}, {mapping: 6.5*(0.4*eta + 0.6*eta^3) + 0.5}]}")
-        text = text.replace("* maxwellian(v)", "* maxwellian(vx) * maxwellian(vy, 0.5)")
+        text = text.replace("* maxwellian(v)", "* maxwellian(vx) * maxwellian(vy - 0.5)")
         code, _, error = program.run("run", program.write(os.path.join(folder, "deck.yaml"), text), ranks=2)
         self.assertEqual(code, 0, error)
         f = kinetic_io.Distribution(os.path.join(run, "simulate", "distribution.0.h5"))

@@ -66,7 +66,8 @@ TEST_CASE("kernels for cells of their own widths do the same with equal ones as 
     PhaseGrid grid = small_grid(b.info.cdim, b.info.vdim), equal = grid;
     for (int d = 0; d < b.info.vdim; ++d) {
       Axis& a = equal.axis[b.info.cdim + d];
-      for (int k = 0; k <= a.cells; ++k) a.edges.push_back(a.lower + k * a.width());
+      const double width = a.width();
+      for (int k = 0; k <= a.cells; ++k) a.edges.push_back(a.lower + k * width);
     }
     decompose(grid, comm, {});
     decompose(equal, comm, {});
@@ -216,7 +217,7 @@ TEST_CASE("particles are kept in fields, and the error of the energy is of third
   double error[2];
   for (int fine : {0, 1}) {
     auto p = magnetised();
-    p.max_timestep = fine ? 0.01 : 0.02;
+    p.max_timestep = fine ? 0.006 : 0.012;
     KineticRun<VlasovMaxwell> run(p);
     run.start();
     const double particles = run("particles"), energy = run("total_energy"), square = run("square_electron");
@@ -464,33 +465,29 @@ double rate_of(VlasovPoisson::Params p, const GrowthParams& fit, double* omega =
 
 }  // namespace
 
+// On equal cells up to the same velocity the rate of 28 (20 for the beams) is still wrong by more.
 TEST_CASE("Landau damping on fewer cells than equal ones need") {
   if (Comm().size() > 1) return;
-  const double exact = -0.15335947;
-  double gamma[2], omega[2];
-  for (int s : {0, 1}) {
-    auto p = wave("0.5", 16, 24, "(1 + a*cos(k*x)) * maxwellian(v)", 8.0);
+  const auto error = [](int cells, bool stretched, double& omega) {
+    auto p = wave("0.5", 16, cells, "(1 + a*cos(k*x)) * maxwellian(v)", 8.0);
     // Narrow up to beyond the phase velocity, 2.83, wide in the tails.
-    if (s) p.species[0].velocity.spacing = {mapping("8*(0.45*eta + 0.55*eta^5)")};
-    gamma[s] = rate_of(p, {4.0, 18.0, true}, &omega[s]);
-  }
-  INFO("equal " << gamma[0] << " " << omega[0] << ", stretched " << gamma[1] << " " << omega[1]);
-  CHECK(std::abs(gamma[1] / exact - 1.0) < 0.003);
-  CHECK(std::abs(omega[1] / 1.41566186 - 1.0) < 0.003);
-  CHECK(std::abs(gamma[0] / exact - 1.0) > 0.006);
+    if (stretched) p.species[0].velocity.spacing = {mapping("8*(0.6*eta + 0.4*eta^7)")};
+    return std::abs(rate_of(p, {4.0, 18.0, true}, &omega) / -0.15335947 - 1.0);
+  };
+  double omega = 0.0;
+  CHECK(error(28, false, omega) > 0.003);
+  CHECK(error(20, true, omega) < 0.003);
+  CHECK(std::abs(omega / 1.41566186 - 1.0) < 0.003);
 }
 
 TEST_CASE("two-stream instability on fewer cells than equal ones need") {
   if (Comm().size() > 1) return;
-  const double exact = 0.31994351;
-  double gamma[2];
-  for (int s : {0, 1}) {
-    auto p = wave("0.5", 32, 16, "(1 + a*cos(k*x)) * 0.5*(maxwellian(v, 1, 0.2) + maxwellian(v, -1, 0.2))", 4.0);
+  const auto error = [](int cells, bool stretched) {
+    auto p = wave("0.5", 32, cells, "(1 + a*cos(k*x)) * 0.5*(maxwellian(v, 1, 0.2) + maxwellian(v, -1, 0.2))", 6.0);
     p.parameters["a"] = "1e-6";
-    if (s) p.species[0].velocity.spacing = {mapping("4*(0.35*eta + 0.65*eta^5)")};
-    gamma[s] = rate_of(p, {15.0, 30.0, false});
-  }
-  INFO("equal " << gamma[0] << ", stretched " << gamma[1]);
-  CHECK(std::abs(gamma[1] / exact - 1.0) < 0.003);
-  CHECK(std::abs(gamma[0] / exact - 1.0) > 0.006);
+    if (stretched) p.species[0].velocity.spacing = {mapping("6*(0.35*eta + 0.65*eta^3)")};
+    return std::abs(rate_of(p, {15.0, 30.0, false}) / 0.31994351 - 1.0);
+  };
+  CHECK(error(20, false) > 0.003);
+  CHECK(error(14, true) < 0.003);
 }

@@ -157,7 +157,7 @@ TEST_CASE("fluxes to a floating wall do not depend on the widths of the ions' ce
   for (const auto& p : {diode(48, false), diode(24, true)}) {
     KineticRun<VlasovPoisson> run(p, MPI_COMM_SELF);
     run.start();
-    run.until(60.0);
+    run.until(150.0);
     found.emplace_back();
     for (const char* name : {"flux_ion_upper_x", "flux_electron_upper_x", "energy_flux_ion_upper_x",
                              "energy_flux_electron_upper_x", "momentum_flux_ion_upper_x", "wall_potential_upper_x"})
@@ -165,7 +165,7 @@ TEST_CASE("fluxes to a floating wall do not depend on the widths of the ions' ce
   }
   for (std::size_t k = 0; k < found[0].size(); ++k) {
     INFO(k << ": " << found[0][k] << " and " << found[1][k]);
-    CHECK(found[1][k] == Approx(found[0][k]).epsilon(0.005));
+    CHECK(found[1][k] == Approx(found[0][k]).epsilon(0.01));
   }
 }
 
@@ -256,7 +256,7 @@ TEST_CASE("a run on stretched cells is resumed bit for bit, and not on other wid
 TEST_CASE("a run begins from another one on other widths") {
   // Every cell divided into two of unequal widths: everything is taken over.
   std::vector<std::string> coarse, fine;
-  for (double v : {-6.0, -3.5, -1.5, 0.0, 1.0, 2.5, 6.0}) {
+  for (double v : {-6.0, -4.0, -1.5, 0.0, 1.0, 3.5, 6.0}) {
     if (!coarse.empty()) fine.push_back(fmt::format("{}", 0.7 * std::stod(coarse.back()) + 0.3 * v));
     coarse.push_back(fmt::format("{}", v));
     fine.push_back(coarse.back());
