@@ -35,8 +35,8 @@ void Rounds::Params::describe(deck::Describe<Params>& d) {
   d("rounds", &Params::rounds, "maximum number of rounds").at_least(1).def(10);
   d("until", &Params::until, "target of a result, at which the loop ends; default: none, all rounds");
   d("stages", &Params::stages,
-    "stages of a round; in their texts {round} is the folder of the round, and an item of a list with {rounds} stands "
-    "for that path in every earlier round that wrote it")
+    "stages of a round; in their texts {round} is the folder of the round, and an item of a list with {rounds} is "
+    "replaced by that path in every earlier round that wrote it")
       .keyed();
   d.check([](const Params& p) { return p.stages.empty() ? "stages names no stage to repeat" : ""; });
 }

@@ -39,7 +39,8 @@ class VtkhdfWriter : public Writer {
         "ParaView before 5.12 and VTK before 9.3")
           .def(false);
       d("compress", &Params::compress,
-        "store what changes with time smaller: type: lossless opens everywhere, an error bound needs Cambium's filter");
+        "compression of arrays that change with time; type: lossless opens everywhere, an error bound needs Cambium's "
+        "filter");
       d.check([](const Params& p) -> std::string {
         if (p.every && p.interval) return "'every' and 'interval' exclude each other; leave one out";
         return io::problem_without_first_frame(p.compress);

@@ -81,7 +81,7 @@ void register_training(Registry& registry) {
   registry.add<SplitAdamW>("split_adamw", "AdamW on bfloat16 weights whose lower bits are optimizer state");
   registry.add<ConstantRate>("constant", "the same rate at every step").synonyms({"fixed"});
   registry.add<LinearRate>("linear", "straight from start to stop").synonyms({"ramp", "linear_decay", "warmup"});
-  registry.add<PolynomialRate>("polynomial", "from start to stop by a power of what is left")
+  registry.add<PolynomialRate>("polynomial", "from start to stop by a power of the remaining fraction of the run")
       .synonyms({"poly", "polynomial_decay", "power"});
   registry.add<ExponentialRate>("exponential", "in stairs of equal ratio from start to stop (DeePMD-kit's decay)")
       .synonyms({"exp", "exponential_decay", "decay"});

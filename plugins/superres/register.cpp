@@ -36,7 +36,7 @@ void register_types(Registry& registry) {
                                                     "rows, ends and messages of a step of convection");
   registry.add<ConvectionCostOf<CavitySetup, false>>("cavity", "rows, ends and messages of a step of convection");
 
-  registry.add<Verify>("verify", "equations written as text, held against data")
+  registry.add<Verify>("verify", "residuals of equations, given as text, evaluated on data")
       .synonyms({"residual", "residuals", "check_equations"});
   registry
       .add<Reconstruct>("reconstruct",
@@ -50,7 +50,7 @@ void register_types(Registry& registry) {
       .synonyms({"vrmse", "rollout", "benchmark", "the_well"});
   registry.add<WriteWell>("write_well", "runs of convection in the layout of The Well, for its loaders")
       .synonyms({"the_well", "export_well", "to_well"});
-  registry.add<SpinUp>("spin_up", "how long simulations take until they are in their statistically steady state");
+  registry.add<SpinUp>("spin_up", "time until simulations reach their statistically steady state");
 
   registry.add<Crops>("crops", "coarse windows of flows by (t, x, z), with points of the fine data as targets")
       .synonyms({"patches", "windows", "super_resolution"});
@@ -60,7 +60,7 @@ void register_types(Registry& registry) {
       .synonyms({"frames", "the_well", "rollout", "time_series"});
   registry
       .add<Corrections>("corrections",
-                        "what the solver on a coarse grid lacks of a filtered fine run after each interval")
+                        "differences of a filtered fine run from the solver on a coarse grid, after each interval")
       .synonyms({"subgrid", "coarse_pairs", "closure", "learned_correction"});
   registry
       .add<FourierOperator>("fourier_operator",

@@ -72,7 +72,7 @@ void Machine::describe(deck::Describe<Machine>& d) {
       .greater_than(0.0)
       .at_most(1.0)
       .def(0.8);
-  d("levels", &Machine::levels, "what joins the devices, the innermost first");
+  d("levels", &Machine::levels, "levels of the network between devices, the innermost first");
   d.check(machine_problem);
 }
 

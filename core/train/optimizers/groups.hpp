@@ -19,7 +19,7 @@ struct ParameterGroup {
   bool freeze = false;
   static void describe(deck::Describe<ParameterGroup>& d) {
     d("match", &ParameterGroup::match,
-      "pattern of parameter names, as /weights of model.h5 lists them; * stands for any characters, ? for one")
+      "pattern of parameter names, as /weights of model.h5 lists them; * matches any characters, ? one")
         .example("\"*.bias\"");
     d("rate", &ParameterGroup::rate, "factor of the learning rate").non_negative().def(1.0);
     d("weight_decay", &ParameterGroup::weight_decay, "weight decay of these parameters; default: the optimizer's")

@@ -117,8 +117,8 @@ void Train::Params::describe(deck::Describe<Params>& d) {
       .def(0.0);
   d("loader", &Params::loader, "data loader").def("shuffle");
   d("augment", &Params::augment,
-    "data augmentation: random transformations of the training samples, one after the other, drawn anew in every step; "
-    "samples for validation stay as they are")
+    "data augmentation: random transformations of the training samples, one after the other, drawn again in every "
+    "step; samples for validation are not transformed")
       .def({});
   d("batch", &Params::batch, "samples per step, over all ranks; all of the training set where left out").at_least(1);
   d("steps", &Params::steps, "number of optimizer steps").at_least(1);

@@ -33,7 +33,7 @@ void VlasovMaxwell::Params::describe(deck::Describe<Params>& d) {
   describe_fluids(d);
   d("fields", &Params::fields, "electromagnetic field");
   d("external", &Params::external, "external fields, added to those of the particles");
-  d("background", &Params::background, "charge density of what does not move (formula in x, y, z), for cleaning")
+  d("background", &Params::background, "charge density of an immobile background (formula in x, y, z), for cleaning")
       .def("");
 }
 

@@ -52,7 +52,7 @@ void VlasovPoisson::Params::describe(deck::Describe<Params>& d) {
   describe_fluids(d);
   d("epsilon0", &Params::epsilon0, "permittivity of free space").positive().def(1.0);
   d("background", &Params::background,
-    "charge density of what does not move (formula in x, y); a periodic domain is neutral in the mean without it")
+    "charge density of an immobile background (formula in x, y); a periodic domain is neutral in the mean without it")
       .def("");
   d("wall_potential", &Params::wall_potential, "boundary condition of the potential at walls");
   d("circuits", &Params::circuits, "series circuits of voltage source, resistor, inductor and capacitor at walls")

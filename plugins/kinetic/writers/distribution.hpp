@@ -23,7 +23,8 @@ class DistributionWriter : public Writer {
     static void describe(deck::Describe<Params>& d) {
       describe_times(d, 1000);
       d("format", &Params::format,
-        "hdf5: the expansions, one file per output, what start_from and kinetic_io read; vtkhdf: values, one file per "
+        "hdf5: the expansions, one file per output, as start_from and kinetic_io read them; vtkhdf: values, one file "
+        "per "
         "species with all outputs, for ParaView")
           .options({{"hdf5", Params::Format::hdf5}, {"vtkhdf", Params::Format::vtkhdf}})
           .def(Params::Format::hdf5);

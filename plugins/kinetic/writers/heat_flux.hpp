@@ -25,7 +25,7 @@ class HeatFluxWriter : public Writer {
       d("species", &Params::species, "species of the moments; default: the first one").def("");
       d("modes", &Params::modes, "mode numbers of the waves: periods in the domain").at_least(1).example("[1]");
       d("every", &Params::every, "steps between two outputs").at_least(1).def(1);
-      d("start_time", &Params::from, "time of the first output; earlier ones hold what has not yet damped away")
+      d("start_time", &Params::from, "time of the first output; earlier ones contain initial transients")
           .formerly("from")
           .def(0.0);
     }

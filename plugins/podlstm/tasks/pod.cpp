@@ -22,7 +22,8 @@ void PodTask::Params::describe(deck::Describe<Params>& d) {
   d("weights", &Params::weights, "weight of a cell in sums over space")
       .options({{"none", AreaWeights::none}, {"cos_latitude", AreaWeights::cos_latitude}})
       .def(AreaWeights::none);
-  d("anomalies", &Params::anomalies, "what is taken off each cell besides its mean before the modes are computed");
+  d("anomalies", &Params::anomalies,
+    "climatology, trend and scale that are removed from each cell before the modes are computed");
   d("method", &Params::method,
     "algorithm of the modes: Gram matrix of all snapshots, or randomized subspace iteration, which needs no such "
     "matrix")

@@ -20,7 +20,7 @@ namespace cambium::pretrain {
 namespace fs = std::filesystem;
 
 void Neighbours::Params::describe(deck::Describe<Params>& d) {
-  d("model", &Params::model, "model file of a field_encoder; without it only what needs no training is compared")
+  d("model", &Params::model, "model file of a field_encoder; without it only the methods without training are compared")
       .example("\"{run}/train/model.h5\"");
   d("archive", &Params::archive,
     "archive to search; with by: partner, the pairs for the canonical correlation baseline");

@@ -22,7 +22,7 @@ FieldData read_forecast(const std::string& path, double period) {
   out.file = path;
   out.period = period;
   out.names.assign(flow_fields.begin(), flow_fields.end());
-  out.axis = {file.coordinate(0), file.coordinate(1), file.coordinate(2)};
+  out.axis = axes_of(file, path);
   const std::array<std::int64_t, 3> whole{std::ssize(out.axis[0]), std::ssize(out.axis[1]), std::ssize(out.axis[2])};
   for (const auto& name : out.names) out.values.push_back(file.read(name, whole, 0));
   return out;
@@ -91,8 +91,8 @@ class FileForecaster : public Forecaster {
 
 void ForecastFiles::describe(deck::Describe<ForecastFiles>& d) {
   d("one_step", &ForecastFiles::one_step,
-    "HDF5 files of p, b, u, w, one for each file of 'data': each frame is the forecast of the data at its time from "
-    "what is known one frame before; default: no errors of one step in this row")
+    "HDF5 files of p, b, u, w, one for each file of 'data': each frame is the forecast of the data at its time, "
+    "started one frame before; default: no errors of one step in this row")
       .def({});
   d("rollout", &ForecastFiles::rollout,
     "HDF5 files of p, b, u, w, one for each file of 'data': frames of the long forecast at the times of the data; "
