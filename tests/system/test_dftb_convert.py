@@ -161,6 +161,7 @@ class DftbConvert(unittest.TestCase):
                 ('C = "p"', 'C = "f"', "MaxAngularMomentum.C: 'f', expected s, p or d"),
                 ("Colinear", "NonColinear", "noncolinear is not converted, only Colinear"),
                 ("Atoms = 1;", "Atoms = 9;", "names atoms that the geometry does not have"),
+                ("AtomSpin { Atoms = 1; SpinPerAtom = 1.5 }", "AllAtomSpins { 1 1 }", "InitialSpins.AllAtomSpins: expected one number for each atom"),
                 ("H { -0.072 }", "H { -0.072 -0.01 }", "SpinConstants.H: expected one value, or a square of them"),
                 ("ThirdOrderFull", "ThirdOrder", "ThirdOrder: only ThirdOrderFull is converted"),
                 ("HubbardDerivs { C = -0.1492\n    H = -0.1857 }", "", "ThirdOrderFull needs HubbardDerivs"),

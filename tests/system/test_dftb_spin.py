@@ -14,7 +14,7 @@ from scipy.optimize import root
 
 import dftb_oracle as oracle
 import program
-from test_dftb import BENT, BOHR, CELL, HARTREE, KELVIN, structure
+from test_dftb import BENT, BOHR, CELL, DATA, HARTREE, KELVIN, structure
 
 BAR = 1.602176634e6  # of one eV/Å^3
 SHELLS = {"C": "p", "H": "s", "Si": "d"}
@@ -190,8 +190,35 @@ class DftbSpin(unittest.TestCase):
                     self.assertLess(abs(other["spin"] - table["spin"]).max(), 1e-5)
                     self.assertLess(abs(pulls - forces).max(), 1e-5)
 
+    @unittest.skipUnless(os.path.isdir(os.path.join(DATA, "dftb")), "SKIPPED: mio files: CAMBIUM_DATA is not set")
+    def test_reference(self):
+        """What DFTB+ expects of its own tests: a triplet of periodic water, and two water molecules with both forms of dispersion."""
+        def mermin(name, symbols, x, cell, **keys):
+            run = program.fresh("dftb_spin_" + name)
+            path = structure(os.path.join(run, "atoms.extxyz"), symbols, numpy.array(x) / BOHR, (40 * numpy.eye(3) if cell is None else numpy.array(cell)) / BOHR)
+            stage = {"structure": {"file": path}, "slater_koster": {"directory": os.path.join(DATA, "dftb", "mio")}, "shells": {"O": "p", "H": "s"},
+                     "periodic": cell is not None, **keys}
+            deck = {"run": {"name": name, "directory": run}, "plugins": ["submatrix"], "stages": [{"dftb": stage}]}
+            code, out, error = program.run("run", program.write(os.path.join(run, "deck.yaml"), json.dumps(deck)))
+            self.assertEqual(code, 0, out + error)
+            with open(os.path.join(run, "dftb", "results.json")) as file:
+                return {r["key"]: r["value"] for r in json.load(file)["results"]}["mermin_energy"]
+        triplet = mermin("triplet", ["O", "H", "H"], [[0, -1, 0], [0, 0, 0.783064], [0, 0, -0.783064]], 5 * numpy.eye(3),
+                         spin={"unpaired_electrons": 2, "constants": {"O": [[-0.03, -0.028], [-0.028, -0.026]], "H": [[-0.064]]}})
+        self.assertAlmostEqual(triplet, -3.73189862054262, delta=1e-7)
+        pair = [[-.499735, -.006429, 0], [-1.467047, -.147444, 0], [1.392547, .133948, 0], [-1.876914, .729873, 0], [1.737135, -.325150, -.779513],
+                [1.737135, -.325150, .779513]]
+        kcal = 0.0015946683859874898  # DFTB+'s kcal/mol in hartree
+        found = mermin("uff", list("HOOHHH"), pair, None, dispersion={"lennard_jones": {
+            "H": {"distance": "2.886 angstrom", "energy": 0.044 * kcal}, "O": {"distance": "3.5 angstrom", "energy": 0.06 * kcal}}})
+        self.assertAlmostEqual(found, -8.15271115677632, delta=1e-7)
+        found = mermin("slater_kirkwood", list("HOOHHH"), pair, None, dispersion={"slater_kirkwood": {
+            "H": {"polarisability": "0.386 angstrom^3", "radius": "3.5 angstrom", "electrons": 0.8},
+            "O": {"polarisability": "0.56 angstrom^3", "radius": "3.8 angstrom", "electrons": 3.15}}})
+        self.assertAlmostEqual(found, -8.16127881418373, delta=1e-7)
+
     def test_dynamics(self):
-        """A radical (CH3) by the program's own files: relaxed, then at constant energy on one rank and on two; the checkpointed state is the same."""
+        """A radical (CH3) by the program's own files: relaxed, then at constant energy on one rank and on two."""
         folder = os.path.join(program.SOURCE, "inputs", "submatrix", "hc")
         spin = {"unpaired_electrons": 1, "constants": {"C": [[-0.031, -0.025], [-0.025, -0.023]], "H": [[-0.072]]}}
         x = 2.05 * numpy.array([[0, 0, 0], [1, 0, 0.1], [-0.5, 3**0.5 / 2, 0], [-0.5, -3**0.5 / 2, 0]])
@@ -207,7 +234,7 @@ class DftbSpin(unittest.TestCase):
             code, out, error = program.run("run", program.write(os.path.join(run, "deck.yaml"), json.dumps(deck)), ranks=ranks)
             self.assertEqual(code, 0, out + error)
             self.assertIn("spin-polarised", out)
-            with open(os.path.join(run, "simulate_1", "thermo.csv")) as file:
+            with open(os.path.join(run, "simulate_2", "thermo.csv")) as file:
                 rows = list(csv.reader(file))
             total = next(k for k, name in enumerate(rows[0]) if name.startswith("conserved"))
             energies = [float(row[total]) for row in rows[1:]]

@@ -266,6 +266,7 @@ TEST_CASE("both channels by purification, with one Fermi level and with two, and
   paired.solver = DftbKeys::Solver::purification;
   CHECK_THROWS_WITH(Case(square, paired).run(world),
                     Catch::Matchers::Contains("dftb: purification ended after ") &&
+                        Catch::Matchers::Contains(" iterations at an idempotency error of ") &&
                         Catch::Matchers::Contains(
                             " per atom: there is no gap at this number of electrons; write solver: submatrix with a "
                             "filling.temperature, or solver: dense"));
