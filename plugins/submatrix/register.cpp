@@ -7,6 +7,7 @@
 #include "plugins/submatrix/tasks/density_matrix.hpp"
 #include "plugins/submatrix/tasks/dftb.hpp"
 #include "plugins/submatrix/tasks/local_spectra.hpp"
+#include "plugins/submatrix/tools/tools.hpp"
 
 namespace cambium::submatrix {
 
@@ -34,6 +35,8 @@ void register_types(Registry& registry) {
       .synonyms({"dftb2", "dftbplus", "scc_dftb"});
   registry.add<DftbTask>("dftb", "single point of DFTB2: energies, charges, levels and forces of a structure")
       .synonyms({"dftb2", "dftbplus", "scc_dftb"});
+
+  for (Command& command : dftb_commands()) registry.add_command(std::move(command));
 }
 
 }  // namespace cambium::submatrix

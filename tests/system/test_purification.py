@@ -63,6 +63,24 @@ class Purification(unittest.TestCase):
         found, _ = self.run_ring("submatrix", 240, 0.2, eps_filter=1e-4)
         self.assertLessEqual(abs(found["error"] - found["error_estimate"]), found["error_margin"])  # each atom couples to every other one alone
 
+    def test_spins(self):
+        """Both channels of four triplet O2, with one mu and with two."""
+        deck = os.path.join(program.SOURCE, "inputs", "submatrix", "oxygen_spin.yaml")
+        for keys in ([], ["stages[0].density_matrix.magnetisation=8"]):
+            found = {}
+            for method in ("submatrix", "purification"):
+                for ranks in (1, 2):
+                    run = os.path.join(program.fresh("purification_spins"), "run")
+                    code, out, error = program.run("run", deck, f"run.directory={run}", f"stages[0].density_matrix.method={method}", *keys,
+                                                   "stages[0].density_matrix.eps_filter=1e-8", ranks=ranks, cwd=program.SOURCE)
+                    self.assertEqual(code, 0, out + error)
+                    self.assertNotIn("warning", out + error)
+                    with open(os.path.join(run, "density_matrix", "results.json")) as file:
+                        found[method] = {r["key"]: r["value"] for r in json.load(file)["results"]}
+            for key in ("band_energy", "electrons", "magnetisation"):
+                self.assertAlmostEqual(found["purification"][key], found["submatrix"][key], delta=1e-7)
+            self.assertAlmostEqual(found["purification"]["magnetisation"], 8, delta=1e-7)
+
     def test_no_gap(self):
         _, said = self.run_ring("metal", 240, 0.0, method="purification", threshold=1e-9)
         self.assertIn("there is no gap at 720 electrons; write method: submatrix with a temperature (temperature: 1000 K)", said)

@@ -135,11 +135,17 @@ GroundState::GroundState(const DftbAtoms& atoms, const DftbParameters& parameter
 
 ElectronNumbers GroundState::numbers() const {
   ElectronNumbers out{electrons_};
-  if (keys_.solver == DftbKeys::Solver::purification && !is_integer((keys_.spin ? 1.0 : 0.5) * electrons_))
-    throw KeyError(
-        "dftb.solver.electrons", "solver",
-        fmt::format("there are {} electrons: purification fills states with {}; write solver: dense{}", electrons_,
-                    keys_.spin ? "one electron each" : "two electrons each", keys_.spin ? "" : ", or add spin"));
+  const bool purification = keys_.solver == DftbKeys::Solver::purification;
+  if (purification && !keys_.spin && !is_integer(0.5 * electrons_))
+    throw KeyError("dftb.solver.pairs", "solver",
+                   fmt::format("there are {} electrons: purification fills states with two electrons each; write "
+                               "solver: dense, or add spin",
+                               electrons_));
+  if (purification && !is_integer(electrons_))
+    throw KeyError("dftb.solver.electrons", "solver",
+                   fmt::format("there are {} electrons: purification fills states with one electron of each spin; "
+                               "write solver: dense",
+                               electrons_));
   if (!keys_.spin) return out;
   out.polarised = true;
   if (keys_.spin->relax) return out;

@@ -10,8 +10,9 @@ namespace cambium::submatrix {
 namespace {
 
 using constants::pi;
-constexpr double sixth_splitting = 3.0;  ///< eta times the cube root of the volume: as long in real as in reciprocal space
-constexpr double sixth_reach = 6.5;      ///< exp(-6.5^2) 6.5^4 / 2 is 4e-16
+constexpr double sixth_splitting =
+    3.0;                             ///< eta times the cube root of the volume: as long in real as in reciprocal space
+constexpr double sixth_reach = 6.5;  ///< exp(-6.5^2) 6.5^4 / 2 is 4e-16
 
 }  // namespace
 

@@ -32,7 +32,7 @@ class Dftb : public Potential, public Checked {
   void compute(const Particles&, const NeighborList&, GhostExchange&, const ForceRequest&, ForceOutput&,
                Context&) override;
   std::string summary() const override;
-  std::vector<Citation> citations() const override { return dftb_citations(); }
+  std::vector<Citation> citations() const override { return dftb_citations(params_); }
 
   const std::optional<DftbState>& last() const { return last_; }
 

@@ -194,6 +194,6 @@ std::vector<std::string> DftbTask::lines() const {
   return out;
 }
 
-std::vector<Citation> DftbTask::citations() const { return dftb_citations(); }
+std::vector<Citation> DftbTask::citations() const { return dftb_citations(params_); }
 
 }  // namespace cambium::submatrix

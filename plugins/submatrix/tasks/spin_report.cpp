@@ -12,8 +12,9 @@ void warn(const MatrixSystem& system, const DensityOptions& options, const SpinD
   for (std::size_t s = 0; s < (spins.together ? 1 : 2); ++s) {
     const DensityResult& r = spins.channel[s];
     if (r.purification) {
-      DensityOptions own = options;  // of a channel the electrons of its own
-      if (!spins.together) own.electrons = std::round(r.electrons);
+      // Electrons of this channel, off by as many as those of both.
+      DensityOptions own = options;
+      own.electrons = r.electrons - (spins.electrons() - options.electrons);
       warn_of_purification(own, r, log);
       continue;
     }

@@ -63,8 +63,6 @@ says("purification multiplies the full matrix; leave form, groups, prediction, k
      "or write method: submatrix", PURIFICATION, S + "solver=pade")
 says("electrons is 3: purification fills states with two electrons each; give an even number, or write method: submatrix with a temperature",
      PURIFICATION, S + "electrons=3")
-says("purification is for matrices without spin; write method: submatrix, or leave out K_down and hamiltonian_down", PURIFICATION,
-     M + "file=\"\"", M + "hamiltonian=s.mtx", M + "hamiltonian_down=s.mtx", M + "molecule=[1]", S + "electrons=2")
 says("ring makes its own matrices; leave the other keys of matrices out", M + "ring={atoms: 40}")
 says("ring.atoms is 42; the gap lies at the edge of the zone: give a multiple of four", M + "file=\"\"", M + "ring={atoms: 42}")
 says("ring.gap is 2 hartree, too wide for bands of hopping 0.3 hartree; give a smaller gap or a larger hopping", M + "file=\"\"", M + "ring={gap: 2}")
@@ -268,6 +266,22 @@ says("k_points.list has no point with a weight; give [kx, ky, kz, weight] for at
 says("k_points are for periodic cells; leave them out, or write periodic: true", SET, B + "k_points={grid: [2, 2, 2]}", B + "periodic=false", deck="dftb.yaml")
 says(("periodic is false, but the atoms leave only 0.9 angstrom of the cell empty along cell vector a; a molecule needs 3 angstrom: enlarge the cell, or write "
       "periodic: true", ""), SET, B + "periodic=false", deck="dftb.yaml", command="run")
+SPIN = B + "spin={unpaired_electrons: 2, constants: {C: [[-0.03]]}}"
+says("spin has initial_spins and initial_atom_spins; leave one of them out", SET,
+     B + "spin={constants: {C: [[-0.03]]}, initial_spins: {C: 1}, initial_atom_spins: [1, 1]}", deck="dftb.yaml")
+says("spin.relax begins without a spin and would stay there; give unpaired_electrons, initial_spins or initial_atom_spins for the first cycle", SET,
+     B + "spin={constants: {C: [[-0.03]]}, relax: true}", deck="dftb.yaml")
+says("spin.constants has none for C; give those of every species of the structure", SET, B + "spin={unpaired_electrons: 2, constants: {}}", deck="dftb.yaml")
+says("spin is for self-consistent charges; leave it out, or write self_consistent: true", SET, SPIN, B + "self_consistent=false", deck="dftb.yaml")
+says("dispersion has lennard_jones and slater_kirkwood; leave one out", SET,
+     B + "dispersion={lennard_jones: {C: {distance: 3.8 angstrom, energy: 0.1 kcal/mol}}, slater_kirkwood: {C: {polarisability: 9, radius: 6, electrons: 2}}}",
+     deck="dftb.yaml")
+says("dispersion has no parameters; give lennard_jones or slater_kirkwood", SET, B + "dispersion={}", deck="dftb.yaml")
+says("dispersion.lennard_jones has no parameters of C; give those of every species of the structure", SET, B + "dispersion={lennard_jones: {}}", deck="dftb.yaml")
+says("solver purification is for zero temperature; leave filling out, or write solver: submatrix", SET, B + "solver=purification",
+     B + "filling={temperature: 300}", deck="dftb.yaml")
+says("solver purification is for the Gamma point; leave k_points out, or write solver: dense", SET, B + "solver=purification",
+     B + "k_points={grid: [2, 2, 2]}", deck="dftb.yaml")
 says(("charge 100 leaves -68 electrons, but the functions hold 0 to 64", ""), SET, B + "charge=100", deck="dftb.yaml", command="run")
 
 table.run()

@@ -54,7 +54,9 @@ struct Case {
   submatrix::DftbParameters parameters;
   Case(submatrix::DftbAtoms a, submatrix::DftbKeys k)
       : atoms(std::move(a)), keys(std::move(k)), parameters(keys.slater_koster, keys.shells, keys.repulsion, species) {}
-  submatrix::DftbState run(World& world) const { return submatrix::ground_state(atoms, parameters, keys, world.context); }
+  submatrix::DftbState run(World& world) const {
+    return submatrix::ground_state(atoms, parameters, keys, world.context);
+  }
 };
 
 inline void check_forces(const Case& c, World& world) {

@@ -60,7 +60,7 @@ TEST_CASE("a hydrogen atom: its level, and half of its spin constant") {
     CHECK(one.excess[0] == Approx(0.0).margin(1e-12));
   }
   // Without unpaired electrons half an electron of each spin: no spin energy.
-  CHECK(Case(line(hydrogen, 1, 0.0), polarised(false, 0.0)).run(world).mermin == Approx(-0.24).epsilon(1e-12));
+  CHECK(Case(line(hydrogen, 1, 0.0), polarised(false, 0.0)).run(world).total == Approx(-0.24).epsilon(1e-12));
   // Two atoms out of reach of each other, with opposite spins: twice the atom.
   auto k = polarised(false, 0.0);
   k.spin->initial_atoms = {1.0, -1.0};
@@ -110,10 +110,9 @@ TEST_CASE("a molecule with paired electrons loses the spin with which it begins"
 
 TEST_CASE("two electrons in two degenerate states are unpaired: a diatomic molecule like O2") {
   test::World world;
-  // Six electrons of two atoms with s and p shells leave two for the degenerate pi states.
+  // Eight electrons: three pairs in sigma states, and two for the degenerate pi states.
   const auto energy = [&](double unpaired, bool relax) {
     auto k = polarised(false, unpaired, relax);
-    k.charge = 2.0;
     return Case(line(carbon, 2, 2.4), k).run(world);
   };
   const DftbState triplet = energy(2.0, false), singlet = energy(0.0, false), relaxed = energy(1.4, true);
@@ -147,12 +146,17 @@ TEST_CASE("forces of a spin-polarised molecule are slopes of its Mermin energy")
   const Case warm(molecule(), fixed);
   CHECK(std::abs(warm.run(world).spin) > 1e-3);
   check_forces(warm, world);
-  auto free = polarised(false, 1.0, true);
-  free.charge = 1.0;
-  free.filling.temperature = 3000.0;
-  const Case ion(molecule(), free);
-  CHECK(std::abs(sum(ion.run(world).spins)) > 0.1);
-  check_forces(ion, world);
+  // Three hydrogen atoms with equal spins, at different distances, and one Fermi level.
+  auto free = polarised(false, 3.0, true);
+  free.filling.temperature = 6000.0;
+  DftbAtoms chain = line(hydrogen, 3, 4.5);
+  chain.x[3] += 0.4;
+  chain.x[8] += 0.7;
+  const Case radical(chain, free);
+  const DftbState at = radical.run(world);
+  CHECK(sum(at.spins) > 2.5);
+  CHECK(sum(at.spins) < 3.0 - 1e-4);
+  check_forces(radical, world);
 }
 
 TEST_CASE("forces and virial of a spin-polarised crystal with k-points are slopes of its Mermin energy") {
@@ -196,6 +200,9 @@ TEST_CASE("both channels by submatrices, with one Fermi level and with two") {
     auto dense = polarised(true, 1.0, relax);
     dense.filling.temperature = 8000.0;
     dense.tolerance = 1e-9;
+    dense.cycles = 500;
+    dense.mixing = {MixingKeys::Kind::broyden, 0.05, 8};
+    dense.spin->initial_atoms = {1.4, -0.2, 1.1};
     auto other = dense;
     other.solver = DftbKeys::Solver::submatrix;
     other.eps = 1e-9;
@@ -209,6 +216,60 @@ TEST_CASE("both channels by submatrices, with one Fermi level and with two") {
       CHECK(found.forces[i] == Approx(wanted.forces[i]).margin(1e-6));
     for (std::size_t i = 0; i < 9; ++i) CHECK(found.virial[i] == Approx(wanted.virial[i]).margin(1e-5));
   }
+}
+
+TEST_CASE("both channels by purification, with one Fermi level and with two, and paired electrons") {
+  test::World world;
+  DftbAtoms atoms = line(hydrogen, 6, 3.6);
+  atoms.x[3] += 0.5;
+  const auto compare = [&](const DftbKeys& k) {
+    auto other = k;
+    other.solver = DftbKeys::Solver::purification;
+    other.eps = 1e-10;
+    const DftbState wanted = Case(atoms, k).run(world), found = Case(atoms, other).run(world);
+    CHECK(found.mermin == Approx(wanted.mermin).margin(1e-7));
+    CHECK(found.spin == Approx(wanted.spin).margin(1e-7));
+    for (std::size_t a = 0; a < found.spins.size(); ++a) CHECK(found.spins[a] == Approx(wanted.spins[a]).margin(1e-6));
+    for (std::size_t i = 0; i < wanted.forces.size(); ++i)
+      CHECK(found.forces[i] == Approx(wanted.forces[i]).margin(1e-6));
+    CHECK(found.mu > wanted.homo);
+    CHECK(found.mu < wanted.lumo);
+  };
+  for (const bool relax : {false, true}) {
+    auto k = polarised(false, 0.0, relax);
+    k.tolerance = 1e-9;
+    k.cycles = 500;
+    k.spin->initial_atoms = {1.0, -1.0, 1.0, -1.0, 1.0, -1.0};
+    compare(k);
+  }
+  auto paired = keys(false);
+  paired.tolerance = 1e-9;
+  for (std::size_t a : {1, 3, 5}) atoms.x[3 * a + 2] -= 2.0;
+  compare(paired);
+  auto odd = paired;
+  odd.solver = DftbKeys::Solver::purification;
+  odd.charge = 1.0;
+  CHECK_THROWS_WITH(Case(atoms, odd).run(world),
+                    "there are 5 electrons: purification fills states with two electrons each; write solver: dense, or "
+                    "add spin");
+  odd = polarised(false, 0.0);
+  odd.solver = DftbKeys::Solver::purification;
+  odd.charge = 0.5;
+  CHECK_THROWS_WITH(Case(atoms, odd).run(world),
+                    "there are 5.5 electrons: purification fills states with one electron of each spin; write solver: "
+                    "dense");
+  odd.filling.temperature = 300.0;
+  CHECK(odd.conflict() == "solver purification is for zero temperature; leave filling out, or write solver: submatrix");
+  // Four atoms at equal distances on a square have two states at the Fermi level.
+  DftbAtoms square = line(hydrogen, 4, 2.5);
+  square.x = {0.0, 0.0, 0.0, 2.5, 0.0, 0.0, 2.5, 2.5, 0.0, 0.0, 2.5, 0.0};
+  paired.solver = DftbKeys::Solver::purification;
+  CHECK_THROWS_WITH(Case(square, paired).run(world),
+                    Catch::Matchers::Contains("dftb: purification ended after ") &&
+                        Catch::Matchers::Contains(" iterations at an idempotency error of ") &&
+                        Catch::Matchers::Contains(
+                            " per atom: there is no gap at this number of electrons; write solver: submatrix with a "
+                            "filling.temperature, or solver: dense"));
 }
 
 TEST_CASE("spins that cannot be are refused") {
