@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/lowp/calibrated.hpp"
 #include "core/numerics/gemm.hpp"
 #include "plugins/deepmd/data/system.hpp"
@@ -154,6 +154,16 @@ void count(const CodedNetwork& net, const FewBits& what, EnginePrecision precisi
   if (report.numbers > 0) report.bits = bits / static_cast<double>(report.numbers);
 }
 
+void require_whole(const DeepPotentialModel& model) {
+  for (const Network& net : model.fitting)
+    for (const Layer& layer : net.layers)
+      if (layer.rank > 0)
+        throw KeyError("deep_potential.quantize.factors", "quantize",
+                       fmt::format("quantize: the energy networks of {} have factors, which quantised matrices would "
+                                   "replace by their products; take the model without factor_ranks, or remove quantize",
+                                   model.source));
+}
+
 std::string text_of(const FewBitsReport& r, const FewBits& what) {
   const std::string kind = what.weights == FewBits::Weights::ternary
                                ? "ternary weights"
@@ -189,6 +199,7 @@ CodedNetwork coded_network(const Network& net, const FewBits& what, const std::v
 
 FewBitsReport set_few_bits(Engine& engine, const FewBits& what, EnginePrecision precision) {
   const DeepPotentialModel& model = engine.model();
+  require_whole(model);
   if (what.products == FewBits::Products::tables && (precision != EnginePrecision::mixed || !device_is_host))
     throw InputError(
         "quantize.products: tables multiply float32 values on CPUs; set precision: mixed (and run a build for CPUs), "
