@@ -4,13 +4,13 @@
 
 #include "core/deck/choice.hpp"
 #include "core/deck/describe.hpp"
-#include "core/train/kinds/dataset.hpp"
+#include "core/train/kinds/has_conditions.hpp"
 
 namespace cambium::train {
 
 /// Mixture of several data sets with given fractions. Set k contributes n_k consecutive samples; its own samples are
 /// repeated cyclically, so offset i is its sample i modulo its size. The sample's id is its index in the mixture.
-class MixtureSet : public Dataset {
+class MixtureSet : public Dataset, public HasConditions {
  public:
   struct Part {
     deck::Choice<Dataset> dataset;
@@ -32,6 +32,7 @@ class MixtureSet : public Dataset {
   std::pair<std::int64_t, std::int64_t> chunk_of(std::int64_t id) const override;
   std::int64_t bytes_read() const override;
   std::vector<Citation> citations() const override;
+  std::vector<Condition> conditions() const override;
   /// True if some sample occurs more than once.
   bool repeats() const;
 
