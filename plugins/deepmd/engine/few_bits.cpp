@@ -28,12 +28,17 @@ void FewBits::describe(deck::Describe<FewBits>& d) {
   d("bits", &FewBits::bits, "number of bits of a binary weight").range(1, 4).def(3);
   d("products", &FewBits::products,
     "product kernel: decoded, quantised weights are expanded and multiplied at full speed and memory; tables, the bits "
-    "index tables of partial sums (precision: mixed; for large networks and few atoms)")
+    "index tables of partial sums (precision: mixed), faster with 1 bit, and with 2 and 3 bits for single atoms")
       .options({{"decoded", Products::decoded}, {"tables", Products::tables}})
       .def(Products::decoded);
   d("calibrate", &FewBits::calibrate,
     "calibration data: quantised weights are fitted to the inputs of the layers on these configurations, and mean "
     "energies are preserved; default: each matrix is rounded by itself, and energies have a constant offset");
+  d.check([](const FewBits& p) -> std::string {
+    if (p.products == Products::decoded || p.weights == Weights::ternary || p.bits < 4) return "";
+    return "products: tables of 4 bits take longer than full products, for any number of atoms; take bits: 1 to 3, or "
+           "products: decoded";
+  });
 }
 
 namespace {
@@ -170,8 +175,11 @@ std::string text_of(const FewBitsReport& r, const FewBits& what) {
                                : fmt::format("binary weights of {} bit{}", what.bits, what.bits == 1 ? "" : "s");
   const std::string products =
       what.products == FewBits::Products::tables
-          ? fmt::format("multiplied by tables, {:.4g} kB instead of {:.4g}", 1e-3 * static_cast<double>(r.bytes),
-                        1e-3 * static_cast<double>(r.bytes_full))
+          ? fmt::format("multiplied by tables, {:.4g} kB instead of {:.4g}{}", 1e-3 * static_cast<double>(r.bytes),
+                        1e-3 * static_cast<double>(r.bytes_full),
+                        what.weights == FewBits::Weights::binary && what.bits == 1
+                            ? ""
+                            : ": less memory, but more time unless a rank has single atoms")
           : fmt::format("decoded, {:.4g} kB as in full", 1e-3 * static_cast<double>(r.bytes));
   const std::string fitted =
       what.calibrate ? fmt::format("fitted to {} atoms", r.rows) : "not calibrated: energies are off by a constant";

@@ -24,12 +24,6 @@ void multiply_factors(Layer& layer) {
                     layer.leave.data(), layer.out, 0.0, layer.w.data(), layer.out);
 }
 
-void drop_factors(Layer& layer) {
-  layer.rank = 0;
-  layer.enter.clear();
-  layer.leave.clear();
-}
-
 void factorise(Layer& layer, int rank) {
   train::LayerWeights w{layer.out, layer.in, 1, std::vector<double>(layer.w.size())};
   const auto in = static_cast<std::size_t>(layer.in), out = static_cast<std::size_t>(layer.out);

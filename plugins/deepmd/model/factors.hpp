@@ -16,8 +16,8 @@ struct FactorPlace {
 };
 
 /// Layers that may have factors, in the order of the key `factor_ranks`: with `embeddings` the layers of the embedding
-/// networks of se_e2_a and se_e2_r after the first, then the hidden layers of the energy networks. A network of one
-/// input or one output has no use for factors; those of se_e3 and se_atten are evaluated in other ways.
+/// networks of se_e2_a and se_e2_r, without type embeddings, after the first; then the hidden layers of the energy
+/// networks. A layer of one input or one output has no use for factors.
 template <class Model>
 auto factor_places(Model& model, bool embeddings) {
   using L = std::remove_reference_t<decltype(model.fitting.front().layers.front())>;
@@ -28,9 +28,9 @@ auto factor_places(Model& model, bool embeddings) {
     std::size_t at = 0;
     for (const DeepPotentialModel& part : model.descriptors()) {
       at += embeddings_of(part).size();
-      if (network < at)
-        return part.descriptor == DeepPotentialModel::Descriptor::se_e2_a ||
-               part.descriptor == DeepPotentialModel::Descriptor::se_e2_r;
+      if (network >= at) continue;
+      return part.type_embedding.layers.empty() && (part.descriptor == DeepPotentialModel::Descriptor::se_e2_a ||
+                                                    part.descriptor == DeepPotentialModel::Descriptor::se_e2_r);
     }
     return false;
   };
@@ -49,8 +49,6 @@ auto factor_places(Model& model, bool embeddings) {
 void factorise(Layer& layer, int rank);
 /// The matrix as the product of the factors.
 void multiply_factors(Layer& layer);
-/// The full matrix without factors.
-void drop_factors(Layer& layer);
 
 /// Sets the ranks of all factor_places(); a rank of 0 leaves a layer as it is. KeyError for a number of ranks that is
 /// not that of the layers; none at all change nothing. `decompose`: the factors are those of the matrices, else zero.
