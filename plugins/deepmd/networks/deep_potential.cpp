@@ -29,6 +29,18 @@ void DeepPotentialNetwork::Simulation::describe(deck::Describe<Simulation>& d) {
       .example("1e-8");
 }
 
+/// Factors of matrices, and the simulations that they are for.
+static void describe_factors(deck::Describe<DeepPotentialNetwork::Params>& d) {
+  using Params = DeepPotentialNetwork::Params;
+  d("factor_ranks", &Params::ranks,
+    "factor ranks of the low-rank factorisations, in order: layers of the embedding networks of se_e2_a and se_e2_r "
+    "after the first (without simulation.compress), then hidden layers of the energy networks; 0 for a full matrix. A "
+    "stage compress determines them")
+      .def({});
+  d("simulation", &Params::simulation,
+    "evaluation of the model in simulations, of which a stage compress measures the time");
+}
+
 void DeepPotentialNetwork::Params::describe(deck::Describe<Params>& d) {
   describe_descriptor(d);
   d("hybrid", &Params::hybrid,
@@ -56,13 +68,7 @@ void DeepPotentialNetwork::Params::describe(deck::Describe<Params>& d) {
     "interpolation error of embedding networks in training, relative to the largest slope: they are evaluated at nodes "
     "and interpolated at pairs; 0: evaluated at every pair (se_e3: 1e-12); default: 1e-12 in float64, 1e-8 in float32")
       .example("1e-10");
-  d("factor_ranks", &Params::ranks,
-    "factor ranks of the low-rank factorisations, in order: layers of the embedding networks of se_e2_a and se_e2_r "
-    "after the first (without simulation.compress), then hidden layers of the energy networks; 0 for a full matrix. A "
-    "stage compress determines them")
-      .def({});
-  d("simulation", &Params::simulation,
-    "evaluation of the model in simulations, of which a stage compress measures the time");
+  describe_factors(d);
   d("loss", &Params::loss, "weights of the errors of energy, force and virial");
   d("init", &Params::init, "model file (.dp, .yaml, .pb) to start from, whose shape and statistics replace those above")
       .def("");

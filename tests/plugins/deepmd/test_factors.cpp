@@ -3,6 +3,7 @@
 #include "plugins/deepmd/engine/few_bits.hpp"
 #include "plugins/deepmd/model/factors.hpp"
 #include "tests/plugins/deepmd/trained_water.hpp"
+#include "tests/shared_scratch.hpp"
 
 using namespace cambium;
 using namespace cambium::deepmd;
@@ -93,7 +94,8 @@ TEST_CASE("factors in model files, whose product other programs read") {
     for (const char* name : {"model.dp", "model.yaml"}) {
       save_model_tree(few.to_tree(), scratch.file(name));
       const auto read = DeepPotentialModel::load(scratch.file(name));
-      const auto places = factor_places(read, true), own = factor_places(few, true);
+      const auto places = factor_places(read, true);
+      const auto own = factor_places(std::as_const(few), true);
       REQUIRE(places.size() == own.size());
       for (std::size_t k = 0; k < places.size(); ++k) {
         CHECK(places[k].layer->rank == 3);
