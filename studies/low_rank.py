@@ -5,7 +5,8 @@
 For each network and seed: trains the whole network, compresses it under a budget of the time of a pass, trains on ranks chosen by the table of single
 layers, ranks found by search, equal shares, equal energy, the whole network (each by the same steps), and a smaller network from scratch, by the steps
 of the whole training and those together. Rivals are as large as the time of the chosen ranks allows, measured in turns with these; how much of it they
-take stands beside their loss. flow_unet is inputs/superres/low_rank.yaml as it stands, with the simulation that goes on from what the products say;
+take stands beside their loss. flow_unet, stacked_lstm and deep_potential are the decks low_rank.yaml of inputs/superres, inputs/podlstm and inputs/deepmd as they stand, with the
+simulations that go on from what the products say, each within the budget of its deck (of time, or of multiplications);
 cosmoflow learns Omega_m and sigma_8 of 800 boxes. The table of every stage is kept, with the time that was predicted and the time that was measured for
 every set of ranks; for the first seed more budgets, not trained on, are looked at for these times alone. A file of --json is added to, network by
 network and seed by seed. Times mean something where nothing else runs on the machine: --prepare only trains the whole networks and keeps them in the
@@ -23,6 +24,7 @@ import tempfile
 
 import measured
 
+DECKS = {"flow_unet": "superres", "stacked_lstm": "podlstm", "deep_potential": "deepmd"}
 INPUTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "inputs")
 COSMO = """
 run: {name: boxes, directory: runs/boxes, seed: 1}
@@ -69,8 +71,8 @@ def run(program, deck, *overrides, codes=(0,)):
 def parts_of(name):
     """Head and stages of a deck; what anchors stand for is written where they are named, so that every stage stands alone."""
     text = COSMO
-    if name == "flow_unet":
-        with open(os.path.join(INPUTS, "superres", "low_rank.yaml"), encoding="utf-8") as file:
+    if name in DECKS:
+        with open(os.path.join(INPUTS, DECKS[name], "low_rank.yaml"), encoding="utf-8") as file:
             text = file.read().split("\nx-test:")[0]
     for anchor, value in re.findall(r"&(\w+) (.*)", text):
         text = text.replace(f"&{anchor} ", "").replace(f"*{anchor}", value)
@@ -97,12 +99,12 @@ def prepare(program, name, seed, folder):
         os.makedirs(folder, exist_ok=True)
         deck = write_deck(os.path.join(folder, "whole.yaml"), head, stages[:first])
         run(program, deck, f"run.directory={folder}", f"run.seed={seed}")
-    return head, [re.sub(r"\{run\}/(?=train/|simulate/|simulate_2/|structure_boxes/)", folder + "/", stage) for stage in stages[first:]]
+    return head, [re.sub(r"\{run\}/(?=train/|simulate/|simulate_2/|structure_boxes/|label/|pod/)", folder + "/", stage) for stage in stages[first:]]
 
 
 def only_times(program, head, compress, folder, budget):
     """The table of another budget: ranks are chosen and timed, not trained on."""
-    stage = "\n".join(line for line in compress.splitlines() if not line.strip().startswith(("fine_tune", "against", "from_scratch")))
+    stage = "\n".join(line for line in compress.splitlines() if not line.strip().startswith(("fine_tune", "baselines", "from_scratch", "multiplications")))
     deck = write_deck(os.path.join(folder, "times.yaml"), head, [stage])
     where = os.path.join(folder, f"times_{budget}")
     run(program, deck, f"run.directory={where}", f"stages[0].compress.budget={budget}", "stages[0].compress.choose=table", codes=(0, 4))
@@ -111,9 +113,11 @@ def only_times(program, head, compress, folder, budget):
 
 def measure(program, name, seed, budget, folder, budgets):
     head, stages = prepare(program, name, seed, folder)
+    if budget:
+        stages[0] = "\n".join(line for line in stages[0].splitlines() if not line.strip().startswith("multiplications"))
     deck = write_deck(os.path.join(folder, "products.yaml"), head, stages)
     stage = "stages[0].compress."
-    run(program, deck, f"run.directory={folder}/products", f"run.seed={seed}", f"{stage}against={RIVALS}",
+    run(program, deck, f"run.directory={folder}/products", f"run.seed={seed}", f"{stage}baselines={RIVALS}",
         *([f"{stage}budget={budget}"] if budget else []), codes=(0, 4))
     entry = {"seed": seed, "table": table_of(os.path.join(folder, "products")), "times": {}}
     for other in budgets:
@@ -129,7 +133,8 @@ def summary(entries):
         table = entry["table"]
         rows = {row["name"]: row for row in table["rows"]}
         whole, chosen = rows["whole"], rows[table["chosen"] + ", trained on"]
-        budget.append(chosen["seconds"] / table["wanted_seconds"])
+        counted = "wanted_multiplications" in table
+        budget.append(chosen["multiplications"] / table["wanted_multiplications"] if counted else chosen["seconds"] / table["wanted_seconds"])
         for name, row in rows.items():
             place = out.setdefault(name, {"loss_over_whole": [], "loss_over_chosen": [], "multiplications_under_whole": [], "time_under_whole": [],
                                           "time_over_chosen": [], "equal_time": []})
@@ -143,7 +148,7 @@ def summary(entries):
         tables = [table["rows"], *entry["times"].values()]
         predicted += [row["predicted_seconds"] / row["seconds"] - 1.0 for rows in tables for row in rows
                       if row["predicted_seconds"] > 0.0 and not row["name"].endswith("trained on")]
-    return {"networks": out, "time_over_budget": budget,
+    return {"networks": out, ("multiplications" if counted else "time") + "_over_budget": budget,
             "predicted_over_measured": {"models": len(predicted), "worst": max(predicted, key=abs, default=None),
                                         "within_20_percent": sum(abs(x) <= 0.2 for x in predicted)}}
 

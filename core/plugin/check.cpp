@@ -137,6 +137,15 @@ std::optional<Promise> Check::written_before(const std::string& path) const {
   return {};
 }
 
+std::vector<Promise> Check::models_beside(const std::string& path) const {
+  std::vector<Promise> out;
+  const auto name = inside(path);
+  for (std::size_t k = 0; name && k + 1 < stages_.size(); ++k)
+    for (const auto& promise : stages_[k].promises)
+      if (name->starts_with(stages_[k].folder + "/") && promise.by.kind == Origin::model_of) out.push_back(promise);
+  return out;
+}
+
 bool Check::waits(const std::string& path) const {
   const auto name = inside(path);
   return name && std::any_of(stages_.begin(), stages_.end() - 1, [&](const Stage& stage) {

@@ -70,6 +70,8 @@ class Check {
   bool small() const;
   /// File that an earlier stage of this deck will write at a path; none if no stage announced it.
   std::optional<Promise> written_before(const std::string& path) const;
+  /// Exported models (Origin::model_of) that the stage which writes this path announced.
+  std::vector<Promise> models_beside(const std::string& path) const;
   /// A path in the folder of a stage, which has it only once it ran; the first such path among the values of `keys`.
   bool waits(const std::string& path) const;
   std::optional<std::string> waits(const deck::Node& keys) const;

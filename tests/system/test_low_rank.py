@@ -8,6 +8,7 @@ import unittest
 
 import h5py
 import numpy as np
+import yaml
 
 import program
 
@@ -206,6 +207,45 @@ class LowRank(unittest.TestCase):
                                        "stages[0].compress.fine_tune.steps=5", "stages[0].compress.baselines=[]", cwd=folder)
         self.assertEqual(code, 4, out)
         self.assertRegex(error, r"the loss is \S+ times that of the full network, more than accept \(0.001\); '.*model.h5' has the best")
+
+    def run_small(self, name, path):
+        """A shipped deck at its test size. Its rows, and the factors in its model.h5."""
+        source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "inputs", path)
+        with open(source, encoding="utf-8") as file:
+            small = yaml.safe_load(file)["x-test"]
+        folder = program.fresh(name)
+        code, out, error = program.run("run", source, f"run.directory={folder}/run",
+                                       *(f"{key}={json.dumps(value)}" for key, value in small.items()), cwd=folder)
+        self.assertEqual(code, 0, out + error)
+        found = rows(folder)
+        self.assertLessEqual({"whole", "ranks by table", "equal shares", "equal energy", "smaller, from scratch", "whole, trained on"}, set(found))
+        chosen = re.search(r"model.h5 has the (ranks by \w+)", out).group(1)
+        for other in (chosen, "equal shares", "smaller, from scratch"):
+            self.assertLess(found[other]["multiplications"], found["whole"]["multiplications"], other)
+        with h5py.File(os.path.join(folder, "run", "compress", "model.h5")) as file:
+            factors = {key: file["weights"][key][()] for key in file["weights"] if key.endswith((".enter", ".leave"))}
+        self.assertTrue(factors)
+        return folder, factors
+
+    def test_recurrent_layers(self):
+        _, factors = self.run_small("low_rank_lstm", "podlstm/low_rank.yaml")
+        for key, enter in factors.items():
+            if key.endswith(".enter"):
+                self.assertEqual(enter.shape[1], factors[key.replace(".enter", ".leave")].shape[0])
+
+    def test_a_deep_potential_is_simulated_with_its_factors(self):
+        folder, factors = self.run_small("low_rank_copper", "deepmd/low_rank.yaml")
+        self.assertTrue(all(key.startswith("fitting.") for key in factors), list(factors))  # tables replace embedding networks
+        with h5py.File(os.path.join(folder, "run", "compress", "model.dp")) as file:
+            model = json.loads(file.attrs["json"])["model"]
+            layers = model["fitting"]["nets"]["networks"][0]["layers"]
+            given = [layer["@variables"] for layer in layers if "enter" in layer["@variables"]]
+            self.assertTrue(given)
+            for one in given:
+                w, enter, leave = (file[one[name]][()] for name in ("w", "enter", "leave"))
+                self.assertLess(np.abs(enter @ leave - w).max(), 1e-5 * np.abs(w).max())
+        with open(os.path.join(folder, "run", "simulate", "thermo.csv"), encoding="utf-8") as file:
+            self.assertNotIn("nan", file.read())
 
     @unittest.skipUnless(os.environ.get("CAMBIUM_HAS_TORCH") == "1", "built without Torch")
     def test_convolutions(self):

@@ -1,9 +1,13 @@
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
+
+#include "core/base/tensor_ref.hpp"
+#include "core/train/kinds/dataset.hpp"
 
 namespace cambium::train {
 
@@ -47,6 +51,12 @@ class HasFactors {
   };
   /// Keys that make the network smaller when all are reduced alike: the baseline for low-rank networks.
   virtual std::vector<WidthKey> width_keys() const = 0;
+  /// The work of simulations for these samples, if it is not Network::evaluate(): budgets of time are fractions of its
+  /// time. Preparations are made before it is returned. Empty by default: evaluate() is timed.
+  virtual std::function<void()> simulation_pass(std::span<const SamplePtr> /*samples*/,
+                                                std::span<const TensorRef> /*weights*/) {
+    return {};
+  }
 };
 
 /// Error message for the key `factor_ranks` of a network with `layers` layers (if the deck determines them); empty if

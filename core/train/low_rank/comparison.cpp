@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <sstream>
 
 #include "core/base/error.hpp"
 #include "core/deck/resolve.hpp"
@@ -115,16 +116,32 @@ Task::Outcome Comparison::train(const deck::Node& network, std::int64_t steps, d
   Trainer trainer(keys, context);
   const auto outcome = trainer.run();
   work_ = trainer.work();
+  if (context.run_directory == context_.run_directory) exported_ = trainer.files();
   citations_ = trainer.citations();
   return outcome;
 }
 
+/// Formats of the network, as a training writes them.
+void Comparison::export_model(Assembled& factors, Context& context) {
+  std::string names;
+  io::on_root(context.comm, [&] {
+    for (const auto& name : factors.network->export_model(context.run_directory, factors.weights.views(), context))
+      names += name + "\n";
+  });
+  context.comm.broadcast(names);
+  std::istringstream lines(names);
+  for (std::string name; std::getline(lines, name);) exported_.push_back(name);
+}
+
 Task::Outcome Comparison::train_on(const Way& way, const std::string& folder) {
-  const auto factors = assemble(whole_, costs_.ranks(way.choice), context_);
+  auto factors = assemble(whole_, costs_.ranks(way.choice), context_);
   auto own = context_of(folder);
   const auto in = [&](const char* name) { return (fs::path(own.run_directory) / name).string(); };
   write_artifact(in(keys_.fine_tune ? "factors.h5" : "model.h5"), info_of(whole_, factors, own), factors.weights, own);
-  if (!keys_.fine_tune) return Task::Outcome::done;
+  if (!keys_.fine_tune) {
+    export_model(factors, own);
+    return Task::Outcome::done;
+  }
   const auto outcome =
       train(factors.keys, keys_.fine_tune->steps, keys_.fine_tune->learning_rate, in("factors.h5"), own);
   if (outcome == Task::Outcome::stopped_early) return outcome;

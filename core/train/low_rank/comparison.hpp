@@ -25,12 +25,15 @@ class Comparison {
   const Task::Work& work() const { return work_; }
   const std::vector<Citation>& citations() const { return citations_; }
   const std::vector<std::string>& folders() const { return folders_; }
+  /// Files in the run folder in the network's own formats and of the training.
+  const std::vector<std::string>& exported() const { return exported_; }
 
  private:
   std::vector<Way> ways();
   void judge(const Way& way);
   const Way& chosen_of(const std::vector<Way>& ways) const;
   Task::Outcome train_on(const Way& way, const std::string& folder);
+  void export_model(Assembled& factors, Context& context);
   Task::Outcome train_smaller(const Way& chosen);
   Task::Outcome train(const deck::Node& network, std::int64_t steps, double rate, const std::string& start_from,
                       Context& context);
@@ -50,7 +53,7 @@ class Comparison {
   std::map<std::string, double> chosen_by_;  ///< loss by the key of a strategy
   Task::Work work_;
   std::vector<Citation> citations_;
-  std::vector<std::string> folders_;
+  std::vector<std::string> folders_, exported_;
 };
 
 }  // namespace cambium::train

@@ -37,6 +37,7 @@ void Compress::examine(Check& check) {
   const auto promise = check.written_before(params_.model);
   check.will_write({"model.h5", promise ? promise->by : Origin{Origin::network},
                     promise ? promise->holds : std::vector<std::string>{}});
+  for (const auto& exported : check.models_beside(params_.model)) check.will_write(exported);
   for (const char* name : {"compress.csv", "compress.json"}) check.will_write({name, {Origin::stage, "compress"}});
   if (params_.fine_tune)
     for (const char* name : {"factors.h5", "training.csv", "training.h5"})
@@ -47,6 +48,7 @@ void Compress::examine(Check& check) {
   const auto model =
       deck::about_key("compress.model", "model", [&] { return load_artifact(params_.model, check.context()); });
   factor_layers(*model.network, model.info.type, params_.model);
+  check.ask(model.network.get(), keys);
 }
 
 /// Evenly spaced samples of a data set.
@@ -80,6 +82,7 @@ Task::Outcome Compress::run(Context& context) {
   results_ = table.results();
   lines_ = table.lines();
   folders_ = comparison.folders();
+  exported_ = comparison.exported();
   work_ = comparison.work();
   if (!comparison.citations().empty()) citations_ = comparison.citations();
   const auto in = [&](const char* name) { return (fs::path(context.run_directory) / name).string(); };
@@ -96,6 +99,8 @@ Task::Outcome Compress::run(Context& context) {
 std::vector<std::string> Compress::files() const {
   std::vector<std::string> out{"model.h5", "compress.csv", "compress.json"};
   if (params_.fine_tune) out.insert(out.end(), {"factors.h5", "training.csv", "training.h5"});
+  for (const auto& name : exported_)
+    if (std::find(out.begin(), out.end(), name) == out.end()) out.push_back(name);
   out.insert(out.end(), folders_.begin(), folders_.end());
   return out;
 }

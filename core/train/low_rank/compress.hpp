@@ -28,7 +28,7 @@ class Compress : public Task, public Checked {
   Params params_;
   Work work_;
   std::vector<Result> results_;
-  std::vector<std::string> lines_, folders_;
+  std::vector<std::string> lines_, folders_, exported_;
   std::vector<Citation> citations_;
 };
 

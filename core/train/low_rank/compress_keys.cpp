@@ -28,12 +28,14 @@ static constexpr std::array baselines{"equal_shares", "equal_energy", "table", "
 void CompressKeys::describe(deck::Describe<CompressKeys>& d) {
   d("model", &CompressKeys::model,
     "model file that a train stage wrote, of a network with a key `factor_ranks`: mlp, transformer, conv_net, "
-    "flow_unet, meshfree_flow_net, cosmoflow, mesh_graph_net")
+    "flow_unet, meshfree_flow_net, cosmoflow, mesh_graph_net, stacked_lstm, deep_potential")
       .example("\"{run}/train/model.h5\"");
   d("dataset", &CompressKeys::dataset, "training set, and the samples whose loss selects the ranks");
   d("validation", &CompressKeys::validation, "validation set for evaluation; default: the data set");
   d("budget", &CompressKeys::budget,
-    "time budget of a forward pass, as a fraction of the full network's, measured on this machine")
+    "time budget of a forward pass, as a fraction of the full network's, measured on this machine; of deep_potential: "
+    "of "
+    "energies and forces by the engine of simulations")
       .positive();
   d("latency", &CompressKeys::latency, "time of a pass over `batch` samples, instead of budget").unit("s").positive();
   d("multiplications", &CompressKeys::multiplications,

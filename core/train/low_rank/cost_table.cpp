@@ -33,11 +33,13 @@ Assembled assemble(LoadedModel& whole, std::span<const std::int64_t> ranks, Cont
 std::vector<FactorLayer> factor_layers(Network& network, const std::string& type, const std::string& path) {
   const HasFactors* has = network.traits().factors;
   if (!has)
-    throw KeyError("compress.model.layers", "model",
-                   fmt::format("model: '{}' holds a {}, whose layers cannot become products; networks that can have a "
-                               "key 'factor_ranks': mlp, "
-                               "transformer, conv_net, flow_unet, meshfree_flow_net, cosmoflow, mesh_graph_net",
-                               path, type));
+    throw KeyError(
+        "compress.model.layers", "model",
+        fmt::format("model: '{}' holds a {}, whose layers cannot become products; networks that can have a "
+                    "key 'factor_ranks': mlp, "
+                    "transformer, conv_net, flow_unet, meshfree_flow_net, cosmoflow, mesh_graph_net, stacked_lstm, "
+                    "deep_potential",
+                    path, type));
   auto layers = has->factor_layers();
   for (const auto& layer : layers)
     if (layer.rank > 0)

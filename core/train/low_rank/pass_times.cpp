@@ -6,6 +6,8 @@
 #include <numeric>
 #include <vector>
 
+#include "core/train/kinds/factor_layers.hpp"
+
 namespace cambium::train {
 namespace {
 
@@ -22,11 +24,20 @@ double middle_half(std::vector<double> values) {
   return (at(3) - at(1)) / at(2);
 }
 
-double one_pass(Network& network, std::span<const TensorRef> weights, std::span<const SamplePtr> samples) {
-  std::vector<TermSum> metrics(network.metrics().size());
-  const auto begin = std::chrono::steady_clock::now();
-  network.evaluate(samples, weights, metrics);
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+/// A pass as simulations make it, or else an evaluation of the samples.
+TimedPass pass_of(Network& network, std::span<const TensorRef> weights, std::span<const SamplePtr> samples) {
+  std::function<void()> pass;
+  if (auto* factors = network.traits().factors) pass = factors->simulation_pass(samples, weights);
+  if (!pass)
+    pass = [&network, weights, samples] {
+      std::vector<TermSum> metrics(network.metrics().size());
+      network.evaluate(samples, weights, metrics);
+    };
+  return [pass] {
+    const auto begin = std::chrono::steady_clock::now();
+    pass();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  };
 }
 
 }  // namespace
@@ -60,7 +71,7 @@ PassTimes pass_times(const TimedPass& one, const TimedPass& other) {
 PassTimes pass_times(Network& one, FlatBuffer& its, Network& other, FlatBuffer& its_own,
                      std::span<const SamplePtr> samples) {
   const auto a = its.views(), b = its_own.views();
-  return pass_times([&] { return one_pass(one, a, samples); }, [&] { return one_pass(other, b, samples); });
+  return pass_times(pass_of(one, a, samples), pass_of(other, b, samples));
 }
 
 }  // namespace cambium::train

@@ -22,7 +22,8 @@ struct PassTimes {
 /// the fastest quarter of either; if runs disagree, more are made.
 PassTimes pass_times(const TimedPass& one, const TimedPass& other);
 
-/// The same for networks that evaluate these samples.
+/// The same for networks that evaluate these samples, in the way of simulations where that is another one
+/// (HasFactors::simulation_pass).
 PassTimes pass_times(Network& one, FlatBuffer& its, Network& other, FlatBuffer& its_own,
                      std::span<const SamplePtr> samples);
 

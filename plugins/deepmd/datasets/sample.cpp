@@ -114,7 +114,8 @@ std::vector<std::string> species_of(const train::Sample& sample) {
   return out;
 }
 
-TrainingFrame frame_of(const train::Sample& sample, const std::vector<std::string>& type_map, double rcut) {
+SampleAtoms atoms_of(const train::Sample& sample, const std::vector<std::string>& type_map) {
+  SampleAtoms out;
   std::vector<int> number;
   for (const std::string& symbol : species_of(sample)) {
     const auto found = std::find(type_map.begin(), type_map.end(), symbol);
@@ -122,7 +123,6 @@ TrainingFrame frame_of(const train::Sample& sample, const std::vector<std::strin
   }
   const TensorRef& types = needed(sample, "type");
   const auto n = static_cast<std::size_t>(types.elements());
-  std::vector<int> type;
   for (std::size_t i = 0; i < n; ++i) {
     const auto t = static_cast<std::size_t>(static_cast<const std::int32_t*>(types.data)[i]);
     if (t >= number.size() || number[t] < 0)
@@ -130,18 +130,26 @@ TrainingFrame frame_of(const train::Sample& sample, const std::vector<std::strin
                      fmt::format("species '{}' of sample {} is not in the network's type_map: {}",
                                  t < number.size() ? species_of(sample)[t] : fmt::format("number {}", t), sample.id,
                                  fmt::join(type_map, ", ")));
-    type.push_back(number[t]);
+    out.types.push_back(number[t]);
   }
   needed(sample, "coord");
-  const auto coord = numbers(sample, "coord"), box = numbers(sample, "box"), energy = numbers(sample, "energy");
-  std::vector<std::array<double, 3>> x(n);
-  for (std::size_t k = 0; k < 3 * n; ++k) x[k / 3][k % 3] = coord[k];
-  std::optional<Box> cell;
+  const auto coord = numbers(sample, "coord"), box = numbers(sample, "box");
+  out.positions.resize(n);
+  for (std::size_t k = 0; k < 3 * n; ++k) out.positions[k / 3][k % 3] = coord[k];
   if (!box.empty()) {
-    cell.emplace();
-    for (std::size_t k = 0; k < 9; ++k) cell->h[k / 3][k % 3] = box[k];
+    out.box.emplace();
+    for (std::size_t k = 0; k < 9; ++k) out.box->h[k / 3][k % 3] = box[k];
   }
-  TrainingFrame frame = find_pairs(x, type, cell, static_cast<int>(type_map.size()), rcut);
+  const auto fparam = numbers(sample, "fparam"), aparam = numbers(sample, "aparam");
+  out.fparam.assign(fparam.begin(), fparam.end());
+  out.aparam.assign(aparam.begin(), aparam.end());
+  return out;
+}
+
+TrainingFrame frame_of(const train::Sample& sample, const std::vector<std::string>& type_map, double rcut) {
+  SampleAtoms x = atoms_of(sample, type_map);
+  TrainingFrame frame = find_pairs(x.positions, x.types, x.box, static_cast<int>(type_map.size()), rcut);
+  const auto energy = numbers(sample, "energy");
   if (const auto axes = numbers(sample, "axes"); !axes.empty())
     for (std::size_t k = 0; k < 9; ++k) frame.axes.q[k / 3][k % 3] = axes[k];
   frame.has_energy = !energy.empty();
@@ -149,9 +157,8 @@ TrainingFrame frame_of(const train::Sample& sample, const std::vector<std::strin
   const auto force = numbers(sample, "force"), virial = numbers(sample, "virial");
   frame.force.assign(force.begin(), force.end());
   frame.virial.assign(virial.begin(), virial.end());
-  const auto fparam = numbers(sample, "fparam"), aparam = numbers(sample, "aparam");
-  frame.fparam.assign(fparam.begin(), fparam.end());
-  frame.aparam.assign(aparam.begin(), aparam.end());
+  frame.fparam = std::move(x.fparam);
+  frame.aparam = std::move(x.aparam);
   return frame;
 }
 

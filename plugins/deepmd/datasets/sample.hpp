@@ -1,5 +1,7 @@
 #pragma once
+#include <array>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,6 +19,15 @@ namespace cambium::deepmd {
 train::SamplePtr make_sample(std::int64_t id, const std::vector<std::string>& species, std::span<const int> types,
                              const LabelledFrame& frame);
 std::vector<train::FieldInfo> sample_fields();
+
+/// Atoms of a sample, with the types of `type_map`; InputError for a species that is not in it.
+struct SampleAtoms {
+  std::vector<std::array<double, 3>> positions;  ///< Å
+  std::vector<int> types;
+  std::optional<Box> box;              ///< none: nothing is periodic
+  std::vector<double> fparam, aparam;  ///< aparam atom by atom
+};
+SampleAtoms atoms_of(const train::Sample& sample, const std::vector<std::string>& type_map);
 
 /// Symbols of a sample, and its frame with the types of `type_map`; InputError for a species that is not in it.
 std::vector<std::string> species_of(const train::Sample& sample);

@@ -113,7 +113,7 @@ void AnglePart<T>::backward(const Chunk& chunk, const Matrix<T>& dd, EngineOutpu
 template <class T>
 std::size_t AnglePart<T>::bytes() const {
   std::size_t n = pairs_.bytes() + angles_.bytes() + (along_.size() + gradient_.size()) * sizeof(double);
-  n += (embedded_.size() + net_work_.rows[0].size() + net_work_.rows[1].size()) * sizeof(T);
+  n += (embedded_.size() + net_work_.rows[0].size() + net_work_.rows[1].size() + net_work_.between.size()) * sizeof(T);
   return n + (tables_ ? tables_->bytes() : 0);
 }
 

@@ -179,7 +179,9 @@ void AttentionPart<T>::backward(const Chunk& chunk, const Matrix<T>& dd, EngineO
 template <class T>
 std::size_t AttentionPart<T>::bytes() const {
   std::size_t n = pairs_.bytes() + gradient_.size() * sizeof(double);
-  n += (embedded_.size() + net_work_.rows[0].size() + net_work_.rows[1].size() + slope_.size()) * sizeof(T);
+  n += (embedded_.size() + net_work_.rows[0].size() + net_work_.rows[1].size() + net_work_.between.size() +
+        slope_.size()) *
+       sizeof(T);
   return n + (tables_ ? tables_->bytes() : 0);
 }
 

@@ -98,6 +98,7 @@ class TypedEngine : public Engine {
   double vacuum_energy(int type) const;
   double bias_of(int type) const;
   Network folded(const Network& net) const;
+  std::vector<double> folded_rows(const std::vector<double>& file, int rows, int columns) const;
   void prepare_parts();
   void compute_chunk(const Chunk& chunk, EngineOutput& output);
   void run_parts(const Chunk& chunk, EngineOutput& output);
@@ -163,25 +164,32 @@ void TypedEngine<T>::prepare_parts() {
                                                     [](const Network& net) { return net.layers.front().copies() > 0; });
 }
 
+/// Rows of a matrix by the columns of the descriptor, in the layout of our parts; those of parameters follow.
+template <class T>
+std::vector<double> TypedEngine<T>::folded_rows(const std::vector<double>& file, int rows, int columns) const {
+  const auto width = static_cast<std::size_t>(columns);
+  std::vector<double> out(static_cast<std::size_t>(rows) * width, 0.0);
+  const double* from = file.data();
+  double* to = out.data();
+  for (const auto& part : parts_) {
+    part->fold(from, width, to);
+    from += static_cast<std::size_t>(part->file_columns()) * width;
+    to += static_cast<std::size_t>(part->columns()) * width;
+  }
+  std::copy_n(from, static_cast<std::size_t>(rows - columns_) * width, to);
+  return out;
+}
+
 /// An energy network for the descriptor in the layout of our parts.
 template <class T>
 Network TypedEngine<T>::folded(const Network& net) const {
   Network out = net;
   if (columns_ == file_columns_) return out;
   Layer& first = out.layers.front();
-  const auto width = static_cast<std::size_t>(first.out);
-  const auto parameters = static_cast<std::size_t>(first.in - file_columns_) * width;
   first.residual = false;  // copies nothing at the old size, but might at the new one
   first.in += columns_ - file_columns_;
-  first.w.assign(static_cast<std::size_t>(first.in) * width, 0.0);
-  const double* from = net.layers.front().w.data();
-  double* to = first.w.data();
-  for (const auto& part : parts_) {
-    part->fold(from, width, to);
-    from += static_cast<std::size_t>(part->file_columns()) * width;
-    to += static_cast<std::size_t>(part->columns()) * width;
-  }
-  std::copy_n(from, parameters, to);
+  first.w = folded_rows(net.layers.front().w, first.in, first.out);
+  if (first.rank > 0) first.enter = folded_rows(net.layers.front().enter, first.in, first.rank);
   return out;
 }
 

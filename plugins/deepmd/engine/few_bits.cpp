@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/lowp/calibrated.hpp"
 #include "core/numerics/gemm.hpp"
 #include "plugins/deepmd/data/system.hpp"
@@ -28,12 +28,17 @@ void FewBits::describe(deck::Describe<FewBits>& d) {
   d("bits", &FewBits::bits, "number of bits of a binary weight").range(1, 4).def(3);
   d("products", &FewBits::products,
     "product kernel: decoded, quantised weights are expanded and multiplied at full speed and memory; tables, the bits "
-    "index tables of partial sums (precision: mixed; for large networks and few atoms)")
+    "index tables of partial sums (precision: mixed), faster with 1 bit, and with 2 and 3 bits for single atoms")
       .options({{"decoded", Products::decoded}, {"tables", Products::tables}})
       .def(Products::decoded);
   d("calibrate", &FewBits::calibrate,
     "calibration data: quantised weights are fitted to the inputs of the layers on these configurations, and mean "
     "energies are preserved; default: each matrix is rounded by itself, and energies have a constant offset");
+  d.check([](const FewBits& p) -> std::string {
+    if (p.products == Products::decoded || p.weights == Weights::ternary || p.bits < 4) return "";
+    return "products: tables of 4 bits take longer than full products, for any number of atoms; take bits: 1 to 3, or "
+           "products: decoded";
+  });
 }
 
 namespace {
@@ -154,14 +159,27 @@ void count(const CodedNetwork& net, const FewBits& what, EnginePrecision precisi
   if (report.numbers > 0) report.bits = bits / static_cast<double>(report.numbers);
 }
 
+void require_whole(const DeepPotentialModel& model) {
+  for (const Network& net : model.fitting)
+    for (const Layer& layer : net.layers)
+      if (layer.rank > 0)
+        throw KeyError("deep_potential.quantize.factors", "quantize",
+                       fmt::format("quantize: the energy networks of {} have factors, which quantised matrices would "
+                                   "replace by their products; take the model without factor_ranks, or remove quantize",
+                                   model.source));
+}
+
 std::string text_of(const FewBitsReport& r, const FewBits& what) {
   const std::string kind = what.weights == FewBits::Weights::ternary
                                ? "ternary weights"
                                : fmt::format("binary weights of {} bit{}", what.bits, what.bits == 1 ? "" : "s");
   const std::string products =
       what.products == FewBits::Products::tables
-          ? fmt::format("multiplied by tables, {:.4g} kB instead of {:.4g}", 1e-3 * static_cast<double>(r.bytes),
-                        1e-3 * static_cast<double>(r.bytes_full))
+          ? fmt::format("multiplied by tables, {:.4g} kB instead of {:.4g}{}", 1e-3 * static_cast<double>(r.bytes),
+                        1e-3 * static_cast<double>(r.bytes_full),
+                        what.weights == FewBits::Weights::binary && what.bits == 1
+                            ? ""
+                            : ": less memory, but more time unless a rank has single atoms")
           : fmt::format("decoded, {:.4g} kB as in full", 1e-3 * static_cast<double>(r.bytes));
   const std::string fitted =
       what.calibrate ? fmt::format("fitted to {} atoms", r.rows) : "not calibrated: energies are off by a constant";
@@ -189,6 +207,7 @@ CodedNetwork coded_network(const Network& net, const FewBits& what, const std::v
 
 FewBitsReport set_few_bits(Engine& engine, const FewBits& what, EnginePrecision precision) {
   const DeepPotentialModel& model = engine.model();
+  require_whole(model);
   if (what.products == FewBits::Products::tables && (precision != EnginePrecision::mixed || !device_is_host))
     throw InputError(
         "quantize.products: tables multiply float32 values on CPUs; set precision: mixed (and run a build for CPUs), "

@@ -185,7 +185,7 @@ void PairPart<T>::backward(const Chunk& chunk, const Matrix<T>& dd, EngineOutput
 template <class T>
 std::size_t PairPart<T>::bytes() const {
   std::size_t n = pairs_.bytes() + gradient_.size() * sizeof(double);
-  n += (embedded_.size() + net_work_.rows[0].size() + net_work_.rows[1].size()) * sizeof(T);
+  n += (embedded_.size() + net_work_.rows[0].size() + net_work_.rows[1].size() + net_work_.between.size()) * sizeof(T);
   n += (a_.size() + da_.size()) * sizeof(T);
   return n + (tables_ ? tables_->bytes() : 0);
 }

@@ -31,28 +31,49 @@ struct TableProducts {
   std::size_t bytes() const { return static_cast<std::size_t>(w.bytes() + by_columns.bytes()); }
 };
 
+/// Factors of a layer's matrix, w = enter leave.
+template <class T>
+struct LayerFactors {
+  int rank = 0;
+  PackedMatrix<T> enter, leave;      ///< in x rank, rank x out
+  PackedMatrix<T> enter_t, leave_t;  ///< their transposes, for networks with a backward pass
+  std::size_t bytes() const { return enter.bytes() + leave.bytes() + enter_t.bytes() + leave_t.bytes(); }
+};
+
+/// True for factors that need fewer multiplications than their product.
+inline bool factors_pay(const Layer& layer) {
+  return layer.rank > 0 && std::int64_t{layer.rank} * (layer.in + layer.out) < std::int64_t{layer.in} * layer.out;
+}
+
 /// Weights of a layer in kernel-accessible memory.
 template <class T>
 struct DenseLayer {
   int in = 0, out = 0, copies = 0;
   Activation activation;
-  PackedMatrix<T> w;                    ///< in x out
-  PackedMatrix<T> w_t;                  ///< its transpose, for networks with a backward pass
-  View<T*> row;                         ///< in == 1: the weights, padded with zeros
-  View<T*> b, scale;                    ///< padded with zeros: bias, and idt (ones if absent)
-  std::optional<TableProducts> tables;  ///< instead of w and w_t; host memory
+  PackedMatrix<T> w;                       ///< in x out
+  PackedMatrix<T> w_t;                     ///< its transpose, for networks with a backward pass
+  View<T*> row;                            ///< in == 1: the weights, padded with zeros
+  View<T*> b, scale;                       ///< padded with zeros: bias, and idt (ones if absent)
+  std::optional<LayerFactors<T>> factors;  ///< instead of w and w_t, where they pay
+  std::optional<TableProducts> tables;     ///< instead of w and w_t; host memory
 
   DenseLayer() = default;
   /// If not empty, the matrix `coded` of layer.out rows replaces the layer's own; only for float32 layers on a host.
   explicit DenseLayer(const Layer& layer, bool backward = false, const lowp::BinaryCodedMatrix& coded = {});
   std::size_t bytes() const {
     return w.bytes() + w_t.bytes() + (row.size() + b.size() + scale.size()) * sizeof(T) +
-           (tables ? tables->bytes() : 0);
+           (factors ? factors->bytes() : 0) + (tables ? tables->bytes() : 0);
   }
-  /// y = x w, for the first rows of both.
-  void multiply(int rows, const Matrix<T>& x, const Matrix<T>& y) const;
+  /// Multiplications of the products of one row with w.
+  double products() const {
+    return factors ? static_cast<double>(factors->rank) * (in + out) : static_cast<double>(in) * out;
+  }
+  /// y = x w, for the first rows of both; `between` holds the rows between factors.
+  void multiply(int rows, const Matrix<T>& x, const Matrix<T>& y, Matrix<T>& between) const;
+  /// The same for rows that begin elsewhere; not for tables.
+  void multiply(int rows, const T* x, int stride_x, T* y, int stride_y, Matrix<T>& between) const;
   /// x = y w^T, or x += when `add`.
-  void multiply_transposed(int rows, const Matrix<T>& y, bool add, const Matrix<T>& x) const;
+  void multiply_transposed(int rows, const Matrix<T>& y, bool add, const Matrix<T>& x, Matrix<T>& between) const;
 };
 
 /// x[(c + lane) mod in] for the columns c.. of a layer that adds one or two copies of its input; 0 beyond the last.

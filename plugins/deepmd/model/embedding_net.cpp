@@ -63,7 +63,7 @@ EmbeddingNet<T>::EmbeddingNet(const Network& net) {
 template <class T>
 double EmbeddingNet<T>::flops() const {
   double n = 0.0;
-  for (const auto& layer : layers_) n += 4.0 * layer.in * layer.out;
+  for (const auto& layer : layers_) n += 4.0 * layer.products();
   return n;
 }
 
@@ -85,9 +85,9 @@ void EmbeddingNet<T>::evaluate(int count, const View<T*>& x, int first_x, Worksp
       first_layer(count, layer, x, first_x, target, first_out);
     } else {
       const std::size_t wide_in = in.extent(1), wide_out = target.extent(1);
-      layer.w.multiply(2 * count, in.data() + static_cast<std::size_t>(first_in) * wide_in, static_cast<int>(wide_in),
-                       false, target.data() + static_cast<std::size_t>(first_out) * wide_out,
-                       static_cast<int>(wide_out));
+      layer.multiply(2 * count, in.data() + static_cast<std::size_t>(first_in) * wide_in, static_cast<int>(wide_in),
+                     target.data() + static_cast<std::size_t>(first_out) * wide_out, static_cast<int>(wide_out),
+                     work.between);
       activate_pairs(count, layer, in, first_in, target, first_out);
     }
     in = target;

@@ -13,6 +13,7 @@ class EmbeddingNet {
   /// Rows of the inner layers, shared by all networks: values in the first half, derivatives in the second.
   struct Workspace {
     Matrix<T> rows[2];
+    Matrix<T> between;  ///< rows between the factors of a layer
   };
 
   EmbeddingNet() = default;

@@ -69,7 +69,7 @@ void fold_copies(int rows, const DenseLayer<T>& layer, const Matrix<T>& adjoint,
 
 template <class T>
 std::size_t FittingWorkspace<T>::bytes() const {
-  std::size_t n = scaled.size() + adjoint[0].size() + adjoint[1].size();
+  std::size_t n = scaled.size() + between.size() + adjoint[0].size() + adjoint[1].size();
   for (const auto& m : value) n += m.size();
   for (const auto& m : slope) n += m.size();
   return n * sizeof(T);
@@ -91,7 +91,7 @@ FittingNet<T>::FittingNet(const Network& net, std::span<const lowp::BinaryCodedM
 template <class T>
 double FittingNet<T>::flops() const {
   double n = 0.0;
-  for (const auto& layer : hidden_) n += 4.0 * layer.in * layer.out;
+  for (const auto& layer : hidden_) n += 4.0 * layer.products();
   return n;
 }
 
@@ -114,7 +114,7 @@ void FittingNet<T>::forward(int rows, const Matrix<T>& x, FittingWorkspace<T>& w
     reserve(work.value[k], "fitting_net: value", rows, layer.out);
     reserve(work.slope[k], "fitting_net: slope", rows, layer.out);
     const Matrix<T>& input = k == 0 ? x : work.value[k - 1];
-    layer.multiply(rows, input, work.value[k]);
+    layer.multiply(rows, input, work.value[k], work.between);
     activate_rows(rows, layer, input, work.value[k], work.slope[k]);
   }
 }
@@ -139,7 +139,7 @@ void FittingNet<T>::backward(int rows, FittingWorkspace<T>& work, const Matrix<T
       target = layer.copies == 1 ? adjoint : other;
     }
     if (layer.copies && target.data() != adjoint.data()) fold_copies(rows, layer, adjoint, target);
-    layer.multiply_transposed(rows, work.scaled, layer.copies > 0, target);
+    layer.multiply_transposed(rows, work.scaled, layer.copies > 0, target, work.between);
     adjoint = target;
   }
 }

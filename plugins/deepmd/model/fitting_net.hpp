@@ -11,6 +11,7 @@ template <class T>
 struct FittingWorkspace {
   std::vector<Matrix<T>> value, slope;  ///< by hidden layer: output; derivative with respect to the layer's linear part
   Matrix<T> adjoint[2], scaled;
+  Matrix<T> between;  ///< rows between the factors of a layer
   std::size_t bytes() const;
 };
 

@@ -20,6 +20,9 @@ struct Layer {
   std::vector<double> idt;  ///< out values, or empty
   Activation activation;
   bool residual = false;
+  int rank = 0;               ///< of the factors w = enter leave, which stand beside their product; 0: none
+  std::vector<double> enter;  ///< in x rank, row-major
+  std::vector<double> leave;  ///< rank x out
 
   int copies() const { return !residual ? 0 : out == in ? 1 : out == 2 * in ? 2 : 0; }  ///< of x added to y
 };

@@ -1,11 +1,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
 #include "core/base/error.hpp"
 #include "core/io/reading.hpp"
+#include "plugins/deepmd/model/factors.hpp"
 #include "plugins/deepmd/model/read_parts.hpp"
 #include "plugins/deepmd/model/type_embedding.hpp"
 
@@ -84,6 +86,30 @@ std::vector<double> optional_values(const TreeCursor& variables, const std::stri
   return array.values;
 }
 
+/// Factors of w, which other programs do not know: they may have changed w alone.
+static void read_factors(const TreeCursor& variables, Layer& layer) {
+  if (!variables.has("enter") && !variables.has("leave")) return;
+  const Array &enter = variables.at("enter").array(), &leave = variables.at("leave").array();
+  const bool matrices = enter.shape.size() == 2 && leave.shape.size() == 2;
+  if (!matrices || enter.shape[0] != layer.in || leave.shape[1] != layer.out || enter.shape[1] != leave.shape[0] ||
+      enter.shape[1] < 1)
+    variables.at("enter").complain(fmt::format("factors of shapes {} and {} do not give a matrix of {} x {}",
+                                               enter.shape, leave.shape, layer.in, layer.out));
+  layer.rank = static_cast<int>(enter.shape[1]);
+  layer.enter = enter.values;
+  layer.leave = leave.values;
+  const std::vector<double> given = layer.w;
+  multiply_factors(layer);
+  double largest = 0.0, difference = 0.0;
+  for (std::size_t k = 0; k < given.size(); ++k) {
+    largest = std::max(largest, std::abs(given[k]));
+    difference = std::max(difference, std::abs(given[k] - layer.w[k]));
+  }
+  constexpr double rounding = 1e-5;  // of float32 and of texts with few digits
+  if (!(difference <= rounding * largest))
+    variables.at("w").complain("w is not the product of enter and leave; remove both if w was trained further");
+}
+
 Layer read_layer(const TreeCursor& node) {
   const TreeCursor variables = node.at("@variables");
   const Array& w = variables.at("w").array();
@@ -94,6 +120,7 @@ Layer read_layer(const TreeCursor& node) {
   layer.w = w.values;
   layer.b = optional_values(variables, "b", static_cast<std::size_t>(layer.out));
   layer.idt = optional_values(variables, "idt", static_cast<std::size_t>(layer.out));
+  read_factors(variables, layer);
   layer.residual = node.flag("resnet", false);
   try {
     layer.activation = Activation::from_name(node.text("activation_function", "linear"));

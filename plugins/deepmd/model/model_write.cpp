@@ -60,6 +60,17 @@ class TreeWriter {
     return out;
   }
 
+  /// DeePMD-kit reads w, the product of the factors, and ignores the factors.
+  Json variables(const Layer& l) {
+    Json out{{"w", array({l.in, l.out}, l.w, m_.precision)},
+             {"b", l.b.empty() ? Json() : array({l.out}, l.b, m_.precision)},
+             {"idt", l.idt.empty() ? Json() : array({l.out}, l.idt, m_.precision)}};
+    if (l.rank == 0) return out;
+    out["enter"] = array({l.in, l.rank}, l.enter, m_.precision);
+    out["leave"] = array({l.rank, l.out}, l.leave, m_.precision);
+    return out;
+  }
+
   Json layer(const Layer& l) {
     return Json{{"@class", "Layer"},
                 {"@version", 1},
@@ -68,10 +79,7 @@ class TreeWriter {
                 {"activation_function", l.activation.name()},
                 {"resnet", l.residual},
                 {"precision", m_.precision},
-                {"@variables",
-                 {{"w", array({l.in, l.out}, l.w, m_.precision)},
-                  {"b", l.b.empty() ? Json() : array({l.out}, l.b, m_.precision)},
-                  {"idt", l.idt.empty() ? Json() : array({l.out}, l.idt, m_.precision)}}}};
+                {"@variables", variables(l)}};
   }
 
   Json network(const Network& net, bool embedding) {

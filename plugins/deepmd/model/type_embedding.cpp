@@ -66,6 +66,10 @@ Layer with_fixed_inputs(const Layer& layer, std::size_t first, const std::vector
     for (std::size_t c = 0; c < width; ++c) out.b[c] += values[k] * layer.w[(first + k) * width + c];
   const auto from = out.w.begin() + static_cast<std::ptrdiff_t>(first * width);
   out.w.erase(from, from + static_cast<std::ptrdiff_t>(values.size() * width));
+  if (layer.rank > 0) {
+    const auto row = out.enter.begin() + static_cast<std::ptrdiff_t>(first) * layer.rank;
+    out.enter.erase(row, row + std::ssize(values) * layer.rank);
+  }
   out.in -= static_cast<int>(values.size());
   out.residual = out.residual && layer.copies() > 0;  // at the new size it might copy its input
   return out;

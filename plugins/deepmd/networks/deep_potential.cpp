@@ -18,6 +18,29 @@
 
 namespace cambium::deepmd {
 
+void DeepPotentialNetwork::Simulation::describe(deck::Describe<Simulation>& d) {
+  d("precision", &Simulation::precision, "key precision of the potential")
+      .options({{"float64", EnginePrecision::float64}, {"mixed", EnginePrecision::mixed}})
+      .def(EnginePrecision::float64);
+  d("compress", &Simulation::compress,
+    "key compress of the potential: tables replace the embedding networks, which then need no factors; absent: no "
+    "tables")
+      .positive()
+      .example("1e-8");
+}
+
+/// Factors of matrices, and the simulations that they are for.
+static void describe_factors(deck::Describe<DeepPotentialNetwork::Params>& d) {
+  using Params = DeepPotentialNetwork::Params;
+  d("factor_ranks", &Params::ranks,
+    "factor ranks of the low-rank factorisations, in order: layers of the embedding networks of se_e2_a and se_e2_r "
+    "after the first (without simulation.compress), then hidden layers of the energy networks; 0 for a full matrix. A "
+    "stage compress determines them")
+      .def({});
+  d("simulation", &Params::simulation,
+    "evaluation of the model in simulations, of which a stage compress measures the time");
+}
+
 void DeepPotentialNetwork::Params::describe(deck::Describe<Params>& d) {
   describe_descriptor(d);
   d("hybrid", &Params::hybrid,
@@ -45,6 +68,7 @@ void DeepPotentialNetwork::Params::describe(deck::Describe<Params>& d) {
     "interpolation error of embedding networks in training, relative to the largest slope: they are evaluated at nodes "
     "and interpolated at pairs; 0: evaluated at every pair (se_e3: 1e-12); default: 1e-12 in float64, 1e-8 in float32")
       .example("1e-10");
+  describe_factors(d);
   d("loss", &Params::loss, "weights of the errors of energy, force and virial");
   d("init", &Params::init, "model file (.dp, .yaml, .pb) to start from, whose shape and statistics replace those above")
       .def("");
@@ -73,7 +97,7 @@ void DeepPotentialNetwork::Params::describe(deck::Describe<Params>& d) {
       if (one.sel && !p.type_map.empty() && one.sel->size() != p.type_map.size() &&
           !(one.together() && one.sel->size() == 1))
         return fmt::format("sel has {} value(s), type_map {} species", one.sel->size(), p.type_map.size());
-    return "";
+    return train::ranks_problem(p.ranks, std::nullopt);
   });
 }
 
@@ -166,6 +190,7 @@ void DeepPotentialNetwork::build_shape() {
   m.subtract_vacuum.assign(nt, 0);
   m.fitting_excluded.assign(nt, 0);
   m.atom_excluded.assign(nt, 0);
+  apply_ranks(m, false);
 }
 
 void DeepPotentialNetwork::make_work() {
@@ -206,6 +231,7 @@ static std::int64_t spread(std::int64_t k, std::int64_t used, std::int64_t all) 
 void DeepPotentialNetwork::go_on_from_start(train::Dataset& training, Context& context) {
   shape_ = *start_;
   params_.type_map = shape_.type_map;
+  apply_ranks(shape_, false);
   shape_.precision = params_.precision == DType::f64 ? "float64" : "float32";
   context.log.info(fmt::format("deep_potential: starts from {}, with its shape and statistics", params_.init));
   require_slots_of_start(training, context);
@@ -213,6 +239,7 @@ void DeepPotentialNetwork::go_on_from_start(train::Dataset& training, Context& c
     change_bias(training, context);
   else
     context.log.info("deep_potential: its energy bias is not changed (change_bias: false)");
+  count_work(training);
   make_work();
 }
 
@@ -289,6 +316,7 @@ void DeepPotentialNetwork::fit_statistics(train::Dataset& training, Context& con
           fmt::format("deep_potential: {}: mean {:.5f}, standard deviations {:.4f} {:.4f}, energy bias {:.6g} eV",
                       m.type_map[t], parts[k].mean[t * m.type_map.size()][0], s.radial[t], s.angular[t], s.bias[t]));
   }
+  count_work(training);
   make_work();
 }
 
@@ -340,7 +368,9 @@ std::vector<int> DeepPotentialNetwork::modules() const {
 /// statistics.
 void DeepPotentialNetwork::initialise(std::span<const TensorRef> weights, std::uint64_t seed) {
   if (start_) {
-    params_.precision == DType::f64 ? copy_weights<double>(*start_, weights) : copy_weights<float>(*start_, weights);
+    DeepPotentialModel m = *start_;
+    apply_ranks(m, true);
+    params_.precision == DType::f64 ? copy_weights<double>(m, weights) : copy_weights<float>(m, weights);
     return;
   }
   DeepPotentialModel m = shape_;
@@ -354,7 +384,12 @@ void DeepPotentialNetwork::initialise(std::span<const TensorRef> weights, std::u
   for (std::size_t n = 0; n < nets.size(); ++n)
     for (Layer& layer : nets[n]->layers) {
       const bool last = n + m.fitting.size() >= nets.size() && &layer == &nets[n]->layers.back();
-      fill(layer.w, 0.0, 1.0 / std::sqrt(static_cast<double>(layer.in + layer.out)));
+      if (layer.rank > 0) {
+        fill(layer.enter, 0.0, 1.0 / std::sqrt(static_cast<double>(layer.in + layer.rank)));
+        fill(layer.leave, 0.0, 1.0 / std::sqrt(static_cast<double>(layer.rank + layer.out)));
+      } else {
+        fill(layer.w, 0.0, 1.0 / std::sqrt(static_cast<double>(layer.in + layer.out)));
+      }
       fill(layer.b, 0.0, last ? 0.0 : 1.0);
       fill(layer.idt, 0.1, 0.001);
     }

@@ -5,6 +5,7 @@
 
 #include "core/deck/describe.hpp"
 #include "core/plugin/check.hpp"
+#include "core/train/kinds/factor_layers.hpp"
 #include "core/train/kinds/gives_loss.hpp"
 #include "core/train/kinds/network.hpp"
 #include "core/train/kinds/parity.hpp"
@@ -32,9 +33,19 @@ class FrameCache {
 };
 
 /// A Deep Potential trained on energies, forces and virials.
-class DeepPotentialNetwork : public train::Network, public train::GivesParity, public train::GivesLoss, public Checked {
+class DeepPotentialNetwork : public train::Network,
+                             public train::GivesParity,
+                             public train::GivesLoss,
+                             public train::HasFactors,
+                             public Checked {
  public:
   using Descriptor = DescriptorParams::Descriptor;
+  /// Evaluation of the model in simulations, by the keys of the potential.
+  struct Simulation {
+    EnginePrecision precision = EnginePrecision::float64;
+    std::optional<double> compress;  ///< tolerance; absent: the embedding networks themselves
+    static void describe(deck::Describe<Simulation>& d);
+  };
   struct Params : DescriptorParams {
     std::vector<DescriptorParams> hybrid;
     std::vector<std::string> type_map;
@@ -51,6 +62,8 @@ class DeepPotentialNetwork : public train::Network, public train::GivesParity, p
     bool change_bias = true;
     int statistics_frames = 1000;
     double memory = 1024.0;
+    std::vector<std::int64_t> ranks;  ///< of factor_layers(), 0: not factored; empty: none is
+    Simulation simulation;
     /// Descriptors of the hybrid, or the network's own.
     std::vector<DescriptorParams> descriptors() const { return hybrid.empty() ? std::vector{own()} : hybrid; }
     const DescriptorParams& own() const { return *this; }
@@ -79,12 +92,18 @@ class DeepPotentialNetwork : public train::Network, public train::GivesParity, p
                 std::span<train::TermSum> terms) override;
   /// Parity data: energies and virials per atom, and forces; components along axes in which the cell is lower
   /// triangular, as in samples.
-  train::NetworkTraits traits() override { return {.parity = this, .loss = this}; }
+  train::NetworkTraits traits() override { return {.parity = this, .factors = this, .loss = this}; }
   std::vector<io::ParityQuantity> parity_quantities() const override;
   void add_parity(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
                   std::span<io::ParityQuantity> quantities) override;
   /// Sets quantised matrices of the energy networks; forces are derivatives of the resulting energies.
   void use_coded(const train::CodedWeights& coded) override;
+  /// See factor_places(); embedding networks only where simulations evaluate them, without tables.
+  std::vector<train::FactorLayer> factor_layers() const override;
+  std::vector<WidthKey> width_keys() const override;
+  /// Energies and forces of the frames by the engine of simulations, whose neighbour lists are made before.
+  std::function<void()> simulation_pass(std::span<const train::SamplePtr> samples,
+                                        std::span<const TensorRef> weights) override;
   /// model.dp and model.yaml.
   std::vector<std::string> export_model(const std::string& directory, std::span<const TensorRef> weights,
                                         Context&) const override;
@@ -106,12 +125,17 @@ class DeepPotentialNetwork : public train::Network, public train::GivesParity, p
   void build_shape();
   void take_statistics(const std::vector<Statistics>& statistics);
   void make_work();
+  void apply_ranks(DeepPotentialModel& model, bool decompose) const;
+  void count_work(train::Dataset& training);
   FramePtr frame_of_sample(const train::Sample& sample);
   std::vector<FramePtr> frames(std::span<const train::SamplePtr> samples);
 
   Params params_;
   DeepPotentialModel shape_;
-  std::vector<int> most_neighbours_;         ///< by type, of any atom of the training data; empty when not known
+  std::vector<int> most_neighbours_;  ///< by type, of any atom of the training data; empty when not known
+  std::vector<double> atoms_;         ///< by type, of a frame, on average; empty when not known
+  /// Neighbours within the cut-off of each descriptor, [centre * ntypes + neighbour], of a frame, on average.
+  std::vector<std::vector<double>> pairs_;
   std::optional<DeepPotentialModel> start_;  ///< loaded from `init`
   FrameCache cache_;
   std::unique_ptr<LossGradient> work_;

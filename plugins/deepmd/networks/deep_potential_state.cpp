@@ -16,6 +16,8 @@ std::string DeepPotentialNetwork::state() const {
   out["output_bias"] = shape_.output_bias;
   out["most_neighbours"] = most_neighbours_;
   out["min_distance"] = shape_.min_distance;
+  out["atoms"] = atoms_;
+  out["pairs"] = pairs_;
   for (const auto& [name, input] : {std::pair{"fparam", &shape_.fparam}, std::pair{"aparam", &shape_.aparam}})
     if (input->size > 0) out[name] = {{"mean", input->mean}, {"inverse_deviation", input->inverse_deviation}};
   for (const DeepPotentialModel& part : shape_.parts)
@@ -27,9 +29,10 @@ void DeepPotentialNetwork::restore(const std::string& state) {
   try {
     const auto in = nlohmann::json::parse(state);
     params_.type_map = in.at("type_map").get<std::vector<std::string>>();
-    if (start_)
+    if (start_) {
       shape_ = *start_;
-    else
+      apply_ranks(shape_, false);
+    } else
       build_shape();
     in.at("sel").get_to(shape_.sel);
     in.at("mean").get_to(shape_.mean);
@@ -50,6 +53,8 @@ void DeepPotentialNetwork::restore(const std::string& state) {
     }
     if (in.contains("most_neighbours"))
       in.at("most_neighbours").get_to(most_neighbours_);  // not in states of earlier versions
+    if (in.contains("atoms")) in.at("atoms").get_to(atoms_);
+    if (in.contains("pairs")) in.at("pairs").get_to(pairs_);
   } catch (const nlohmann::json::exception& error) {
     throw InputError(std::string("the stored state of the deep_potential is damaged: ") + error.what());
   }

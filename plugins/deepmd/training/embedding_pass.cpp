@@ -1,6 +1,6 @@
 #include "plugins/deepmd/training/embedding_pass.hpp"
 
-#include "core/numerics/gemm.hpp"
+#include "plugins/deepmd/training/layer_products.hpp"
 #include "plugins/deepmd/training/row_kernels.hpp"
 
 namespace cambium::deepmd {
@@ -46,10 +46,8 @@ void EmbeddingPass<T>::next_layer(std::size_t l, const LayerWeights<T>& layer, i
   using P = HostPack<T>;
   Rows<T>&h = value_[l], &s = slope_[l];
   const Rows<T>&h_in = value_[l - 1], &s_in = slope_[l - 1];
-  host_gemm<T>(false, false, end - begin, layer.out, layer.in, T(1), h_in.row(begin), h_in.stride(), layer.w, layer.out,
-               T(0), h.row(begin), h.stride());
-  host_gemm<T>(false, false, end - begin, layer.out, layer.in, T(1), s_in.row(begin), s_in.stride(), layer.w, layer.out,
-               T(0), s.row(begin), s.stride());
+  multiply(layer, end - begin, h_in.row(begin), h_in.stride(), h.row(begin), h.stride());
+  multiply(layer, end - begin, s_in.row(begin), s_in.stride(), s.row(begin), s.stride());
   for (int r = begin; r < end; ++r) {
     T *value = h.row(r), *slope = s.row(r);
     for (int c = 0; c < layer.out; c += P::width) {
@@ -98,15 +96,11 @@ void EmbeddingPass<T>::backward_layer(std::size_t l, const LayerWeights<T>& laye
   }
   rows::add_to(b_bar, layer.out, layer.db);
   const int n = end - begin;
-  host_gemm<T>(true, false, layer.in, layer.out, n, T(1), h_in.row(begin), h_in.stride(), zb.row(0), zb.stride(), T(1),
-               layer.dw, layer.out);
-  host_gemm<T>(true, false, layer.in, layer.out, n, T(1), s_in.row(begin), s_in.stride(), zsb.row(0), zsb.stride(),
-               T(1), layer.dw, layer.out);
+  add_weight_gradient(layer, n, h_in.row(begin), h_in.stride(), zb.row(0), zb.stride());
+  add_weight_gradient(layer, n, s_in.row(begin), s_in.stride(), zsb.row(0), zsb.stride());
   Rows<T>&below = value_bar_[l - 1], &below_slope = slope_bar_[l - 1];
-  host_gemm<T>(false, true, n, layer.in, layer.out, T(1), zb.row(0), zb.stride(), layer.w, layer.out, T(1),
-               below.row(0), below.stride());
-  host_gemm<T>(false, true, n, layer.in, layer.out, T(1), zsb.row(0), zsb.stride(), layer.w, layer.out, T(1),
-               below_slope.row(0), below_slope.stride());
+  add_transposed(layer, n, zb.row(0), zb.stride(), below.row(0), below.stride());
+  add_transposed(layer, n, zsb.row(0), zsb.stride(), below_slope.row(0), below_slope.stride());
 }
 
 template <class T>

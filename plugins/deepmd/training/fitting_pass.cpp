@@ -1,6 +1,6 @@
 #include "plugins/deepmd/training/fitting_pass.hpp"
 
-#include "core/numerics/gemm.hpp"
+#include "plugins/deepmd/training/layer_products.hpp"
 #include "plugins/deepmd/training/row_kernels.hpp"
 
 namespace cambium::deepmd {
@@ -56,14 +56,12 @@ void times(const Rows<T>& a, const LayerWeights<T>& layer, int n, Rows<T>& c) {
     c.zero(n);
     if (add_coded(a, layer, n, false, c)) return;
   }
-  host_gemm<T>(false, false, n, layer.out, layer.in, T(1), a.row(0), a.stride(), layer.w, layer.out, T(0), c.row(0),
-               c.stride());
+  multiply(layer, n, a.row(0), a.stride(), c.row(0), c.stride());
 }
 template <class T>
 void add_times_transposed(const Rows<T>& a, const LayerWeights<T>& layer, int n, Rows<T>& c) {
   if (add_coded(a, layer, n, true, c)) return;
-  host_gemm<T>(false, true, n, layer.in, layer.out, T(1), a.row(0), a.stride(), layer.w, layer.out, T(1), c.row(0),
-               c.stride());
+  add_transposed(layer, n, a.row(0), a.stride(), c.row(0), c.stride());
 }
 }  // namespace
 
@@ -163,10 +161,8 @@ void FittingPass<T>::backward_layer(std::size_t l, const LayerWeights<T>& layer,
   }
   rows::add_to(b_bar, layer.out, layer.db);
   if (layer.has_idt()) rows::add_to(idt_bar, layer.out, layer.didt);
-  host_gemm<T>(true, false, layer.in, layer.out, n, T(1), x_[l].row(0), x_[l].stride(), z_bar_[l].row(0),
-               z_bar_[l].stride(), T(1), layer.dw, layer.out);
-  host_gemm<T>(true, false, layer.in, layer.out, n, T(1), x_dot_[l].row(0), x_dot_[l].stride(), z_gradient_[l].row(0),
-               z_gradient_[l].stride(), T(1), layer.dw, layer.out);
+  add_weight_gradient(layer, n, x_[l].row(0), x_[l].stride(), z_bar_[l].row(0), z_bar_[l].stride());
+  add_weight_gradient(layer, n, x_dot_[l].row(0), x_dot_[l].stride(), z_gradient_[l].row(0), z_gradient_[l].stride());
   add_times_transposed(z_bar_[l], layer, n, x_bar_[l]);
 }
 

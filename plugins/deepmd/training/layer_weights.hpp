@@ -16,9 +16,11 @@ template <class T>
 struct LayerWeights {
   int in = 0, out = 0, copies = 0;  ///< copies: of the input that are added to the output
   bool linear = false;              ///< the last layer of a fitting network
+  int rank = 0;                     ///< of the factors w leave, of which w is in x rank; 0: none
   const T* w = nullptr;             ///< in x out
+  const T* leave = nullptr;         ///< rank x out
   std::vector<T> b, idt;            ///< padded; idt is all 1 where the layer has none
-  T *dw = nullptr, *db = nullptr, *didt = nullptr;
+  T *dw = nullptr, *dleave = nullptr, *db = nullptr, *didt = nullptr;
   std::vector<T> first_row;                    ///< w of a layer with one input, padded
   const train::CodedWeights* coded = nullptr;  ///< instead of w, if they contain `parameter`
   int parameter = 0;                           ///< of w
@@ -63,7 +65,9 @@ NetworkWeights<T> bind_network(const Network& net, std::span<const TensorRef> we
     l.linear = layer.activation.kind == Activation::Kind::linear;
     l.coded = coded;
     l.parameter = static_cast<int>(next);
+    l.rank = layer.rank;
     l.w = static_cast<const T*>(weights[next].data), l.dw = gradient(next), ++next;
+    if (l.rank > 0) l.leave = static_cast<const T*>(weights[next].data), l.dleave = gradient(next), ++next;
     l.b = padded_copy(layer.b.empty() ? nullptr : static_cast<const T*>(weights[next].data), l.out, T(0));
     if (!layer.b.empty()) l.db = gradient(next), ++next;
     l.idt_given = !layer.idt.empty();
@@ -83,8 +87,8 @@ inline std::vector<int> widths_of(const Network& net) {
   return out;
 }
 
-/// Views of a flat list of tensors (w and, where the layer has them, b and idt of every layer) as networks of `model`'s
-/// shape; `gradients` may be empty. `coded` matrices replace those of the energy networks.
+/// Views of a flat list of tensors (w or its factors and, where the layer has them, b and idt of every layer) as
+/// networks of `model`'s shape; `gradients` may be empty. `coded` matrices replace those of the energy networks.
 template <class T>
 AllWeights<T> bind_weights(const DeepPotentialModel& model, std::span<const TensorRef> weights,
                            std::span<const TensorRef> gradients = {}, const train::CodedWeights* coded = nullptr) {

@@ -3,13 +3,14 @@
 #include <fmt/format.h>
 
 #include "core/base/error.hpp"
+#include "plugins/deepmd/model/factors.hpp"
 
 namespace cambium::deepmd {
 
 namespace {
 
-/// Visits w, b and idt of every layer: visit(array, shape, name, permuted); the array is a std::vector<double>, const
-/// or not.
+/// Visits w or its factors, b and idt of every layer: visit(array, shape, name, permuted); the array is a
+/// std::vector<double>, const or not.
 template <class Model, class F>
 void visit_tensors(Model& model, const F& visit) {
   const auto networks = networks_of(model);
@@ -20,7 +21,13 @@ void visit_tensors(Model& model, const F& visit) {
       const bool fitting = n >= embeddings;
       const std::string name =
           fmt::format("{}.{}.{}.", fitting ? "fitting" : "embedding", fitting ? n - embeddings : n, l);
-      visit(layer.w, std::vector<std::int64_t>{layer.in, layer.out}, name + "w", fitting && l == 0);
+      using Shape = std::vector<std::int64_t>;
+      if (layer.rank > 0) {
+        visit(layer.enter, Shape{layer.in, layer.rank}, name + "w.enter", fitting && l == 0);
+        visit(layer.leave, Shape{layer.rank, layer.out}, name + "w.leave", false);
+      } else {
+        visit(layer.w, Shape{layer.in, layer.out}, name + "w", fitting && l == 0);
+      }
       if (!layer.b.empty()) visit(layer.b, std::vector<std::int64_t>{layer.out}, name + "b", false);
       if (!layer.idt.empty()) visit(layer.idt, std::vector<std::int64_t>{layer.out}, name + "idt", false);
     }
@@ -47,7 +54,8 @@ std::vector<train::ParameterInfo> parameters_of(const DeepPotentialModel& model)
   std::vector<train::ParameterInfo> out;
   // Embeddings are interpolated: no matrix products with rows remain for them. The last matrix is a single column.
   visit_tensors(model, [&](const auto&, const auto& shape, const std::string& name, bool) {
-    out.push_back({name, shape, shape.size() == 2, shape.size() == 2 && shape[1] > 1 && name.starts_with("fitting")});
+    const bool whole = shape.size() == 2 && shape[1] > 1 && name.ends_with(".w");
+    out.push_back({name, shape, shape.size() == 2, whole && name.starts_with("fitting")});
   });
   return out;
 }
@@ -57,7 +65,8 @@ std::vector<int> first_parameters(const DeepPotentialModel& model) {
   int next = 0;
   for (const Network* net : networks_of(model)) {
     out.push_back(next);
-    for (const Layer& layer : net->layers) next += 1 + (layer.b.empty() ? 0 : 1) + (layer.idt.empty() ? 0 : 1);
+    for (const Layer& layer : net->layers)
+      next += (layer.rank > 0 ? 2 : 1) + (layer.b.empty() ? 0 : 1) + (layer.idt.empty() ? 0 : 1);
   }
   out.push_back(next);
   return out;
@@ -87,6 +96,8 @@ void store_weights(std::span<const TensorRef> weights, DeepPotentialModel& model
       for (std::size_t c = 0; c < width; ++c)
         values[(permuted ? file_row[r] : r) * width + c] = static_cast<double>(in[r * width + c]);
   });
+  for (Network* net : networks_of(model))
+    for (Layer& layer : net->layers) multiply_factors(layer);
 }
 
 template void copy_weights<double>(const DeepPotentialModel&, std::span<const TensorRef>);

@@ -7,9 +7,9 @@
 
 namespace cambium::deepmd {
 
-/// Trainable tensors of a model of this shape: w and, where present, b and idt of every layer; embeddings first. The
-/// rows of a fitting network's first w are in the order [axis][channel] of our descriptor, not [channel][axis] as in
-/// model files.
+/// Trainable tensors of a model of this shape: w or its factors and, where present, b and idt of every layer;
+/// embeddings first. The rows of a fitting network's first w are in the order [axis][channel] of our descriptor, not
+/// [channel][axis] as in model files.
 std::vector<train::ParameterInfo> parameters_of(const DeepPotentialModel& model);
 
 /// First parameter of every network (embeddings, then fittings), with the total number as the last entry.

@@ -141,4 +141,14 @@ table.begins("run.directory=other", T + "dataset=" + BOX, T + "network={type: ml
 says("models: 'other/train/model.h5' holds a mlp, which gives nodes no class; gcn, graph_sage and graph_attention do",
      C + "models=[other/train/model.h5]", deck="classify.yaml", command="run")
 
+# A network whose layers cannot become products
+table.file("product.yaml", f"""
+run: {{name: product, directory: product}}
+plugins: [graph]
+stages:
+  - compress: {{model: trained/train/model.h5, dataset: {BOX}, multiplications: 0.5}}
+""")
+says("model: 'trained/train/model.h5' holds a gcn, whose layers cannot become products; networks that can have a key 'factor_ranks': mlp, transformer, "
+     "conv_net, flow_unet, meshfree_flow_net, cosmoflow, mesh_graph_net, stacked_lstm, deep_potential", deck="product.yaml", command="run")
+
 table.run()

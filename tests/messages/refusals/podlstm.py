@@ -209,13 +209,4 @@ os.remove(table.path("search/stages_done.txt"))
 says("'search/search/journal.h5' records another search (space, strategy, training or data differ): give this run another directory "
      "(run.directory=PATH), or remove the file to start afresh", command=["restart", "search", N + "network.epochs=2"])
 says("'policy' is for strategy: ppo, and another one is chosen: write strategy: ppo, or leave it out", N + "policy={batch: 4}", "run.directory=policy", deck="search.yaml")
-# A network whose layers cannot become products
-table.file("product.yaml", TRAIN.replace("directory: train", "directory: product") + """  - compress:
-      model: "{run}/train/model.h5"
-      dataset: {type: forecast_windows, series: {file: s.h5}, window: 4, horizon: 4}
-      budget: 0.5
-""")
-says(("model: '", "model.h5' holds a stacked_lstm, whose layers cannot become products; networks that can have a key 'factor_ranks': mlp, transformer, "
-      "conv_net, flow_unet, meshfree_flow_net, cosmoflow, mesh_graph_net"), deck="product.yaml", command="run")
-
 table.run()

@@ -28,13 +28,15 @@ struct Water {
   DeepmdNpy data{{{write_water(scratch)}}, context};
   DeepPotentialNetwork network;
 
-  explicit Water(Kind kind = Kind::one_side, double interpolation = 1e-8)
-      : scratch("deepmd_divided_" + std::to_string(Comm().rank())), network(model(kind, interpolation), context) {
+  explicit Water(Kind kind = Kind::one_side, double interpolation = 1e-8, std::vector<std::int64_t> ranks = {})
+      : scratch("deepmd_divided_" + std::to_string(Comm().rank())),
+        network(model(kind, interpolation, std::move(ranks)), context) {
     data.open(context);
     network.fit_statistics(data, context);
   }
-  static DeepPotentialNetwork::Params model(Kind kind, double interpolation) {
+  static DeepPotentialNetwork::Params model(Kind kind, double interpolation, std::vector<std::int64_t> ranks) {
     DeepPotentialNetwork::Params p;
+    p.ranks = std::move(ranks);
     p.rcut = 4.0;
     p.neuron = {8, 16};
     p.axis_neuron = 4;
@@ -196,6 +198,22 @@ TEST_CASE("a divided Deep Potential: the same weights, bytes and memory by the f
           kept / (stage >= 3 ? parts : 1) + kept / (stage >= 2 ? parts : 1) + states / (stage >= 1 ? parts : 1);
       CHECK(held / (padding * parameters) == Approx(formula));
     }
+  }
+}
+
+TEST_CASE("a divided Deep Potential with factors: the same weights on any number of ranks") {
+  Water water(Kind::one_side, 1e-8, {3, 0, 5, 4, 0, 6});
+  CHECK(water.network.parameters()[2].name == "embedding.0.1.w.enter");
+  const Comm comm;
+  Run reference(MPI_COMM_SELF, partition({{"world", 1}}, 0, 0, 0), water.network, false, true);
+  for (int k = 0; k < 3; ++k) water.step(reference);
+  const auto expected = reference.weights();
+  for (int stage = 0; stage <= 3; ++stage) {
+    Run run(MPI_COMM_WORLD, partition({{"world", comm.size()}}, stage >= 3, stage >= 2, stage >= 1), water.network,
+            false, true);
+    for (int k = 0; k < 3; ++k) water.step(run);
+    INFO("stage " << stage);
+    CHECK(same_bits(run.weights(), expected));
   }
 }
 

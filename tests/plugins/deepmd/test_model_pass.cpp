@@ -1,5 +1,6 @@
 // Energies, forces and virials of the training graph against the inference engine, and its gradients against
 // differences.
+#include "plugins/deepmd/model/factors.hpp"
 #include "tests/plugins/deepmd/training_samples.hpp"
 
 using namespace cambium;
@@ -48,6 +49,14 @@ std::vector<double> interpolations(const RandomModel& spec) {
   return spec.attn_layer > 0 ? std::vector{0.0} : std::vector{0.0, 1e-12};
 }
 
+/// A small rank for most layers that may have factors, of embedding and energy networks.
+void give_factors(DeepPotentialModel& model) {
+  std::vector<std::int64_t> ranks;
+  for (std::size_t k = 0; k < factor_places(model, true).size(); ++k)
+    ranks.push_back(k % 5 == 4 ? 0 : static_cast<std::int64_t>(2 + k % 3));
+  set_ranks(model, ranks, true, true);
+}
+
 /// Two different frames, one of them with more neighbours than slots.
 std::vector<Configuration> frames() { return {water(2, 3), water(2, 5, 2.7)}; }
 
@@ -60,18 +69,23 @@ struct Case {
   Batch batch;
   ModelPass<T> pass;
 
-  explicit Case(const RandomModel& spec, double interpolation = 0.0)
-      : model(uneven_model(spec)), weights(model), gradients(model), pass(model, interpolation) {
+  explicit Case(const RandomModel& spec, double interpolation = 0.0, bool factors = false)
+      : model(model_of(spec, factors)), weights(model), gradients(model), pass(model, interpolation) {
     copy_weights<T>(model, weights.refs);
     for (const auto& c : configurations) list.push_back(frame_of(c, model));
     batch.assign(list, model.ntypes());
+  }
+  static DeepPotentialModel model_of(const RandomModel& spec, bool factors) {
+    DeepPotentialModel out = uneven_model(spec);
+    if (factors) give_factors(out);
+    return out;
   }
   AllWeights<T> bound() { return bind_weights<T>(model, weights.refs, gradients.refs); }
 };
 
 template <class T>
-void compare_with_engine(const RandomModel& spec, double interpolation, double tolerance) {
-  Case<T> c(spec, interpolation);
+void compare_with_engine(const RandomModel& spec, double interpolation, double tolerance, bool factors = false) {
+  Case<T> c(spec, interpolation, factors);
   c.pass.evaluate(c.batch, c.bound());
   EngineOptions options;
   options.fparam.assign(c.model.fparam.size, 0.0);
@@ -115,8 +129,9 @@ struct Functional {
   }
 };
 
-void compare_with_differences(const RandomModel& spec, double interpolation, bool energy, bool force, bool virial) {
-  Case<double> c(spec, interpolation);
+void compare_with_differences(const RandomModel& spec, double interpolation, bool energy, bool force, bool virial,
+                              bool factors = false) {
+  Case<double> c(spec, interpolation, factors);
   const Functional functional(c.batch, energy, force, virial);
   c.pass.evaluate(c.batch, c.bound());
   c.pass.backward(c.batch, c.bound(), functional.adjoint);
@@ -166,6 +181,20 @@ TEST_CASE("weight gradients of forces agree with differences") {
 TEST_CASE("weight gradients of virials agree with differences") {
   for (const RandomModel& spec : kinds())
     for (double interpolation : interpolations(spec)) compare_with_differences(spec, interpolation, false, false, true);
+}
+
+TEST_CASE("networks with factors: the training graph gives what the engine gives") {
+  for (const RandomModel& spec : kinds()) {
+    compare_with_engine<double>(spec, 0.0, 1e-11, true);
+    compare_with_engine<double>(spec, 1e-12, 1e-11, true);
+    compare_with_engine<float>(spec, 1e-8, 2e-4, true);
+  }
+}
+
+TEST_CASE("networks with factors: weight gradients agree with differences") {
+  for (const RandomModel& spec : kinds())
+    for (double interpolation : interpolations(spec))
+      compare_with_differences(spec, interpolation, true, true, true, true);
 }
 
 TEST_CASE("gradients in float32 agree with those in float64") {

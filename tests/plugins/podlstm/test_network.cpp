@@ -194,16 +194,19 @@ TEST_CASE("networks with factors compute products, with gradients of finite diff
 
 namespace {
 
-/// Largest difference of the outputs of two networks.
+/// Largest difference of the outputs of two networks, relative to the largest output.
 double difference(Net& a, Net& b) {
   std::vector<float> windows;
   for (int i = 0; i < 6 * past * features; ++i)
     windows.push_back(static_cast<float>(Random4(13, Stream::test, 0, static_cast<std::uint64_t>(i)).normal(0)));
   const auto x = a.net.predict(windows.data(), 6, a.weights.views()),
              y = b.net.predict(windows.data(), 6, b.weights.views());
-  double most = 0.0;
-  for (std::size_t k = 0; k < x.size(); ++k) most = std::max(most, std::abs(static_cast<double>(x[k]) - y[k]));
-  return most;
+  double most = 0.0, largest = 0.0;
+  for (std::size_t k = 0; k < x.size(); ++k) {
+    most = std::max(most, std::abs(static_cast<double>(x[k]) - y[k]));
+    largest = std::max(largest, static_cast<double>(std::abs(x[k])));
+  }
+  return most / largest;
 }
 
 std::vector<std::int64_t> full_ranks(const StackedLstm& net, bool of_inputs) {
