@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "core/base/error.hpp"
+#include "core/base/key_error.hpp"
 #include "core/base/timing.hpp"
+#include "core/parallel/memory.hpp"
 
 namespace cambium::train {
 
@@ -57,7 +60,32 @@ std::int64_t sample_bytes(Dataset& data) {
   return most;
 }
 
+/// Bytes of the values of a sample, without the padding of its memory.
+std::int64_t value_bytes(const Sample& sample) {
+  std::int64_t bytes = 0;
+  for (const auto& [name, values] : sample.fields) bytes += values.elements() * size_of(values.dtype);
+  return bytes;
+}
+
 }  // namespace
+
+/// A plan of reads saves none where nothing is read.
+void BufferedLoader::require_something_to_plan(Context& context) const {
+  const auto origin = data_->origin();
+  if (origin == Dataset::Origin::memory)
+    context.log.warn(
+        "loader buffered: the data set is in memory once it is open, so there are no reads to plan; loader: shuffle "
+        "takes the same samples in less memory");
+  if (origin == Dataset::Origin::computed)
+    context.log.warn(
+        "loader buffered: the samples of the data set are computed, not read from files, so there are no reads to "
+        "plan; loader: shuffle computes them when they are needed");
+  if (plan_.permutation == BatchPlan::Permutation::stored && plan_.samples > std::numeric_limits<std::uint32_t>::max())
+    throw KeyError("buffered.permutation", "",
+                   fmt::format("loader buffered stores the order of at most 4294967295 samples, but the data set has "
+                               "{}; set permutation: computed",
+                               plan_.samples));
+}
 
 void BufferedLoader::open(Dataset& data, const BatchPlan& plan, Context& context) {
   stop();
@@ -67,9 +95,13 @@ void BufferedLoader::open(Dataset& data, const BatchPlan& plan, Context& context
     throw InputError(
         "loader buffered gives each rank one contiguous part of a batch, but with reduce.mode ordered and sharded "
         "gradients ranks alternate by micro-batch; use loader: shuffle");
+  require_something_to_plan(context);
   // The same on every rank, as the plan must be.
   const double bytes = context.comm.max(static_cast<double>(sample_bytes(data)));
   capacity_ = static_cast<std::int64_t>(params_.memory * 1048576.0 / bytes);
+  require_memory(static_cast<double>(AccessPlan::most_bytes(plan, capacity_, params_.remap ? plan.ranks : 1)),
+                 fmt::format("the plan of {} samples on {} ranks", plan.samples, plan.ranks),
+                 "set permutation: computed, or loader.remap: false", context);
   read_before_ = data.bytes_read();
   counts_ = {};
   next_ = -1;
@@ -96,23 +128,32 @@ void BufferedLoader::start(std::int64_t step) {
   stop();
   held_.clear();
   const AccessPlan::Options options{capacity_, params_.remap, params_.keep, params_.even};
-  access_ =
-      std::make_unique<AccessPlan>(plan_, options, [data = data_](std::int64_t id) { return data->chunk_of(id); });
+  AccessPlan::Copies copies;
+  if (data_->repeats())
+    copies = {[data = data_](std::int64_t id) { return data->first_copy(id); },
+              [data = data_](std::int64_t id) { return data->next_copy(id); }};
+  access_ = std::make_unique<AccessPlan>(
+      plan_, options, [data = data_](std::int64_t id) { return data->chunk_of(id); }, std::move(copies));
   for (next_ = 0; next_ < step; ++next_) access_->advance();
   if (params_.ahead > 0) thread_ = std::thread([this] { read_ahead(); });
 }
 
 /// Samples of this rank in a step, in order; the buffer then matches the plan.
-std::vector<SamplePtr> BufferedLoader::gather(const AccessPlan::Step& step) {
-  std::vector<std::int64_t> ids = step.bring;
+std::vector<SamplePtr> BufferedLoader::gather(const AccessPlan::Step& step, std::int64_t& bytes_needed) {
+  std::vector<std::int64_t> ids;
   for (const auto id : step.compute)
-    if (!held_.contains(id)) ids.push_back(id);
+    if (const auto first = data_->first_copy(id); !held_.contains(first)) ids.push_back(first);
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  const auto needed = ids;
+  ids.insert(ids.end(), step.bring.begin(), step.bring.end());
   std::sort(ids.begin(), ids.end());
   // By requested index: samples of a subset keep their ids of the parent set.
   const auto fresh = data_->read(ids);
   for (std::size_t k = 0; k < fresh.size(); ++k) held_[ids[k]] = fresh[k];
+  for (const auto id : needed) bytes_needed += value_bytes(*held_.at(id));
   std::vector<SamplePtr> out;
-  for (const auto id : step.compute) out.push_back(held_.at(id));
+  for (const auto id : step.compute) out.push_back(data_->copy_of(held_.at(data_->first_copy(id)), id));
   // Items that are dropped and read again in one step stay in the buffer.
   for (const auto id : step.drop)
     if (!std::binary_search(step.bring.begin(), step.bring.end(), id)) held_.erase(id);
@@ -138,13 +179,15 @@ BufferedLoader::Ready BufferedLoader::next() {
   Ready out;
   try {
     const auto& step = access_->advance();
-    const auto samples = gather(step);
+    out.reads = step.reads[plan_.rank];
+    const auto samples = gather(step, out.bytes_needed);
     out.batch.step = step.step;
     out.batch.epoch = plan_.epoch_of(step.step);
     out.batch.samples = step.batch;
     out.batch.slices = cut(samples, step.batch);
     out.samples = std::ssize(samples);
     out.found = step.found;
+    out.plan_bytes = access_->bytes();
   } catch (...) {
     out.error = std::current_exception();
   }
@@ -187,6 +230,9 @@ Batch BufferedLoader::batch(std::int64_t step) {
   ++next_;
   counts_.samples += ready.samples;
   counts_.from_buffer += ready.found;
+  counts_.reads += ready.reads;
+  counts_.bytes_needed += ready.bytes_needed;
+  plan_bytes_ = std::max(plan_bytes_, ready.plan_bytes);
   counts_.bytes_read = data_->bytes_read() - read_before_;
   counts_.waited += wall_seconds() - begin;
   return std::move(ready.batch);
@@ -198,6 +244,9 @@ std::vector<Result> BufferedLoader::results(Context& context) const {
   const auto found = static_cast<double>(comm.sum(counts_.from_buffer));
   const auto read = static_cast<double>(counts_.bytes_read);
   const double all = comm.sum(read), most = comm.max(read), waited = comm.max(counts_.waited);
+  const auto needed = static_cast<double>(comm.sum(counts_.bytes_needed));
+  const auto reads = static_cast<double>(comm.sum(counts_.reads));
+  const double plan_bytes = comm.max(static_cast<double>(plan_bytes_));
   if (samples == 0) return {};
   return {{.key = "samples_found_in_memory",
            .label = "samples found in memory",
@@ -210,6 +259,15 @@ std::vector<Result> BufferedLoader::results(Context& context) const {
            .value = all / 1e6,
            .unit = "MB",
            .digits = 4},
+          {.key = "reads_from_storage",
+           .label = "read from storage: chunks or samples",
+           .value = reads,
+           .unit = "",
+           .digits = 10},
+          {.key = "read_over_needed",
+           .label = "read from storage: over the samples that were needed",
+           .value = needed > 0 ? all / needed : 1.0,
+           .digits = 3},
           {.key = "read_by_the_busiest",
            .label = "read from storage: by the busiest over the mean",
            .value = all > 0 ? most * comm.size() / all : 1.0,
@@ -218,6 +276,11 @@ std::vector<Result> BufferedLoader::results(Context& context) const {
            .label = "read from storage: waited for data",
            .value = waited,
            .unit = "s",
+           .digits = 3},
+          {.key = "memory_of_the_plan",
+           .label = "plan of reads: memory of a rank",
+           .value = plan_bytes / 1048576.0,
+           .unit = "MiB",
            .digits = 3}};
 }
 

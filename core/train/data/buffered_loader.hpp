@@ -37,20 +37,21 @@ class BufferedLoader : public Loader {
  private:
   struct Ready {
     Batch batch;
-    std::int64_t samples = 0, found = 0;
+    std::int64_t samples = 0, found = 0, reads = 0, bytes_needed = 0, plan_bytes = 0;
     std::exception_ptr error;
   };
   void start(std::int64_t step);
   void stop();
   void read_ahead();
   Ready next();
-  std::vector<SamplePtr> gather(const AccessPlan::Step& step);
+  void require_something_to_plan(Context& context) const;
+  std::vector<SamplePtr> gather(const AccessPlan::Step& step, std::int64_t& bytes_needed);
   std::vector<std::vector<SamplePtr>> cut(const std::vector<SamplePtr>& samples, std::int64_t batch) const;
 
   Params params_;
   Dataset* data_ = nullptr;
   BatchPlan plan_;
-  std::int64_t capacity_ = 0, read_before_ = 0;
+  std::int64_t capacity_ = 0, read_before_ = 0, plan_bytes_ = 0;
   std::unique_ptr<AccessPlan> access_;
   std::unordered_map<std::int64_t, SamplePtr> held_;
   std::int64_t next_ = -1;  ///< step of the next Ready; -1 before the first batch()
