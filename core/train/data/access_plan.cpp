@@ -213,11 +213,24 @@ void AccessPlan::finish(int buffer, Share& share) {
     if (buffers_.holder_of(id) == buffer) step_.bring.push_back(id);
 }
 
-/// Samples of this rank, and where they are while the step is computed.
-void AccessPlan::describe_own(std::span<const std::int64_t> ids, const Share& own) {
-  for (const auto place : own.compute) {
-    step_.compute.push_back(ids[place]);
-    if (!options_.node.empty()) step_.holder.push_back(ranks_[buffers_.holder_of(first_copy(ids[place]))]);
+/// Samples of this rank, and which buffers of the node have those that other ranks compute.
+void AccessPlan::describe_own(std::span<const std::int64_t> ids, const Shares& shares) {
+  for (const auto place : shares[own_].compute) step_.compute.push_back(ids[place]);
+  if (options_.node.empty()) return;
+  std::vector<std::pair<int, std::int64_t>> lent;  // buffer, sample
+  for (int rank = 0; rank < static_cast<int>(shares.size()); ++rank)
+    for (const auto place : shares[rank].compute) {
+      const std::int64_t item = first_copy(ids[place]);
+      const int buffer = buffers_.holder_of(item);
+      if (rank == own_) step_.holder.push_back(buffer);
+      if (rank != buffer) lent.emplace_back(buffer, item);
+    }
+  std::sort(lent.begin(), lent.end());
+  lent.erase(std::unique(lent.begin(), lent.end()), lent.end());
+  std::vector<std::int64_t> counts(shares.size(), 0);
+  for (const auto& [buffer, item] : lent) {
+    step_.most_lent = std::max(step_.most_lent, ++counts[buffer]);
+    if (buffer == own_) step_.lend.push_back(item);
   }
 }
 
@@ -246,7 +259,7 @@ const AccessPlan::Step& AccessPlan::advance() {
       if (buffers_.holder_of(first_copy(ids[place])) < 0) --step_.found;
   }
   buffer_used(ids, shares);
-  describe_own(ids, own);
+  describe_own(ids, shares);
   for (int buffer = 0; buffer < static_cast<int>(shares.size()); ++buffer) {
     step_.reads[ranks_[buffer]] = shares[buffer].reads;
     finish(buffer, shares[buffer]);
@@ -260,7 +273,7 @@ std::int64_t AccessPlan::bytes() const {
                        (step_.compute.capacity() + step_.read.capacity() + step_.drop.capacity() +
                         step_.bring.capacity() + step_.reads.capacity()) *
                            sizeof(std::int64_t) +
-                       step_.holder.capacity() * sizeof(int);
+                       step_.lend.capacity() * sizeof(std::int64_t) + step_.holder.capacity() * sizeof(int);
   return order_.bytes() + then_.bytes() + buffers_.bytes() + static_cast<std::int64_t>(vectors);
 }
 

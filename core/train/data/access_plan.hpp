@@ -57,7 +57,9 @@ class AccessPlan {
     std::vector<std::int64_t> read;     ///< to be read because a batch needs them, ascending; now in its buffer
     std::vector<std::int64_t> drop;     ///< samples evicted from its buffer afterwards
     std::vector<std::int64_t> bring;    ///< neighbours that are read along and stay in its buffer, ascending
-    std::vector<int> holder;            ///< with `node`: for each of `compute`, the rank that has it buffered
+    std::vector<int> holder;            ///< with `node`: for each of `compute`, its buffer, as an index of `node`
+    std::vector<std::int64_t> lend;     ///< with `node`: samples of its buffer that others compute, ascending
+    std::int64_t most_lent = 0;         ///< with `node`: by one of its ranks
     std::int64_t found = 0;             ///< of `compute`, hits in a buffer
     std::vector<std::int64_t> reads;    ///< reads from storage by rank; only of planned ranks
   };
@@ -87,7 +89,7 @@ class AccessPlan {
   void own_slices(std::span<const std::int64_t> ids, Shares& shares);
   void buffer_used(std::span<const std::int64_t> ids, const Shares& shares);
   void finish(int buffer, Share& share);
-  void describe_own(std::span<const std::int64_t> ids, const Share& own);
+  void describe_own(std::span<const std::int64_t> ids, const Shares& shares);
   Position next_use(std::int64_t id) const;
   Position next_position(std::int64_t id) const;
   Position key_of(std::int64_t id) const;

@@ -8,6 +8,7 @@
 #include "core/base/error.hpp"
 #include "core/base/key_error.hpp"
 #include "core/base/timing.hpp"
+#include "core/parallel/emulated_network.hpp"
 #include "core/parallel/memory.hpp"
 
 namespace cambium::train {
@@ -23,6 +24,10 @@ void BufferedLoader::Params::describe(deck::Describe<Params>& d) {
       .def(2);
   d("remap", &Params::remap, "compute a sample on the rank that holds it, where the order of sums may differ")
       .def(true);
+  d("shared_memory", &Params::shared,
+    "one buffer for all ranks of a node, in place of 'remap': each sample is read by one of them and computed by the "
+    "rank that its order gives, so results are bitwise those of loader shuffle")
+      .def(false);
   d("even", &Params::even, "balance criterion when samples are assigned to the ranks that hold them")
       .options({{"reads", AccessPlan::Even::reads}, {"samples", AccessPlan::Even::samples}})
       .def(AccessPlan::Even::reads);
@@ -37,6 +42,10 @@ void BufferedLoader::Params::describe(deck::Describe<Params>& d) {
 }
 
 namespace {
+
+constexpr const char* no_shared_memory =
+    "loader.shared_memory: true needs memory that the ranks of a node share (/dev/shm), and there is none or too "
+    "little; make it larger, lower batch, or remove shared_memory";
 
 /// Bytes of one sample: from the shapes or, if they vary, the largest of some samples that are read.
 std::int64_t sample_bytes(Dataset& data) {
@@ -99,7 +108,9 @@ void BufferedLoader::open(Dataset& data, const BatchPlan& plan, Context& context
   // The same on every rank, as the plan must be.
   const double bytes = context.comm.max(static_cast<double>(sample_bytes(data)));
   capacity_ = static_cast<std::int64_t>(params_.memory * 1048576.0 / bytes);
-  require_memory(static_cast<double>(AccessPlan::most_bytes(plan, capacity_, params_.remap ? plan.ranks : 1)),
+  find_node(context);
+  const auto planned = node_ ? node_->size() : remaps() ? plan.ranks : 1;
+  require_memory(static_cast<double>(AccessPlan::most_bytes(plan, capacity_, planned)),
                  fmt::format("the plan of {} samples on {} ranks", plan.samples, plan.ranks),
                  "set permutation: computed, or loader.remap: false", context);
   read_before_ = data.bytes_read();
@@ -107,9 +118,37 @@ void BufferedLoader::open(Dataset& data, const BatchPlan& plan, Context& context
   next_ = -1;
 }
 
+/// The ranks of this node, if they share their buffers.
+void BufferedLoader::find_node(Context& context) {
+  node_.reset();
+  node_ranks_.clear();
+  // On an emulated network a rank is a node of its own.
+  if (!params_.shared || plan_.ranks == 1 || emulated_network()) return;
+  if (!data_->plain())
+    throw KeyError("buffered.shared_memory", "shared_memory",
+                   "loader.shared_memory: true copies samples between ranks, and those of this data set are more than "
+                   "arrays of fixed shape; remove shared_memory");
+  MPI_Comm node = MPI_COMM_NULL;
+  MPI_Comm_split_type(context.comm.handle(), MPI_COMM_TYPE_SHARED, context.comm.rank(), MPI_INFO_NULL, &node);
+  auto found = std::make_unique<Comm>(node);
+  MPI_Comm_free(&node);
+  const bool room = NodeExchange::make(*found, data_->fields(), lent_by_a_rank()) != nullptr;
+  if (context.comm.min(room ? 1.0 : 0.0) == 0.0)
+    throw KeyError("buffered.shared_memory.room", "shared_memory", no_shared_memory);
+  for (const auto rank : found->all_gather(plan_.rank)) node_ranks_.push_back(static_cast<int>(rank));
+  node_ = std::move(found);
+}
+
+/// Places in the shared memory of a rank: its mean part of a batch, and at least one.
+std::int64_t BufferedLoader::lent_by_a_rank() const {
+  return std::max<std::int64_t>(1, (plan_.batch + plan_.ranks - 1) / plan_.ranks);
+}
+
 BufferedLoader::~BufferedLoader() { stop(); }
 
 void BufferedLoader::stop() {
+  abandoned_ = true;
+  if (exchange_) exchange_->fail("another rank of this node has left the training");
   if (thread_.joinable()) {
     {
       const std::lock_guard lock(mutex_);
@@ -120,6 +159,7 @@ void BufferedLoader::stop() {
   }
   ready_.clear();
   stopping_ = false;
+  abandoned_ = false;
 }
 
 /// Starts at any step: the plan is replayed from the beginning of the run without reading, so a resumed run delivers
@@ -127,7 +167,10 @@ void BufferedLoader::stop() {
 void BufferedLoader::start(std::int64_t step) {
   stop();
   held_.clear();
-  const AccessPlan::Options options{capacity_, params_.remap, params_.keep, params_.even};
+  // Rounds of the exchange are counted from its start, which all ranks reach at the same step.
+  if (node_) exchange_ = NodeExchange::make(*node_, data_->fields(), lent_by_a_rank());
+  if (node_ && !exchange_) throw InputError(no_shared_memory);
+  const AccessPlan::Options options{capacity_, remaps(), params_.keep, params_.even, node_ranks_};
   AccessPlan::Copies copies;
   if (data_->repeats())
     copies = {[data = data_](std::int64_t id) { return data->first_copy(id); },
@@ -138,11 +181,16 @@ void BufferedLoader::start(std::int64_t step) {
   if (params_.ahead > 0) thread_ = std::thread([this] { read_ahead(); });
 }
 
-/// Samples of this rank in a step, in order; the buffer then matches the plan.
-std::vector<SamplePtr> BufferedLoader::gather(const AccessPlan::Step& step, std::int64_t& bytes_needed) {
+/// Reads what this rank reads in a step and, after a resumed start, what the plan has in its buffer already.
+void BufferedLoader::read(const AccessPlan::Step& step, std::int64_t& bytes_needed) {
   std::vector<std::int64_t> ids;
-  for (const auto id : step.compute)
-    if (const auto first = data_->first_copy(id); !held_.contains(first)) ids.push_back(first);
+  auto need = [&](std::int64_t first) {
+    if (!held_.contains(first)) ids.push_back(first);
+  };
+  const int own = node_ ? node_->rank() : 0;
+  for (std::size_t k = 0; k < step.compute.size(); ++k)
+    if (!node_ || step.holder[k] == own) need(data_->first_copy(step.compute[k]));
+  for (const auto id : step.lend) need(id);
   std::sort(ids.begin(), ids.end());
   ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
   const auto needed = ids;
@@ -152,8 +200,29 @@ std::vector<SamplePtr> BufferedLoader::gather(const AccessPlan::Step& step, std:
   const auto fresh = data_->read(ids);
   for (std::size_t k = 0; k < fresh.size(); ++k) held_[ids[k]] = fresh[k];
   for (const auto id : needed) bytes_needed += value_bytes(*held_.at(id));
-  std::vector<SamplePtr> out;
-  for (const auto id : step.compute) out.push_back(data_->copy_of(held_.at(data_->first_copy(id)), id));
+}
+
+/// Samples of this rank that are in other buffers of the node, in order, after lending those that others compute.
+std::vector<SamplePtr> BufferedLoader::from_node(const AccessPlan::Step& step) {
+  std::vector<NodeExchange::Loan> lent;
+  for (const auto id : step.lend) lent.push_back({id, held_.at(id)});
+  std::vector<NodeExchange::Wanted> wanted;
+  for (std::size_t k = 0; k < step.compute.size(); ++k)
+    if (step.holder[k] != node_->rank()) wanted.push_back({data_->first_copy(step.compute[k]), step.holder[k]});
+  return exchange_->exchange(lent, wanted, step.most_lent, [this] { return abandoned_.load(); });
+}
+
+/// Samples of this rank in a step, in order; the buffer then matches the plan.
+std::vector<SamplePtr> BufferedLoader::gather(const AccessPlan::Step& step, std::int64_t& bytes_needed) {
+  read(step, bytes_needed);
+  std::vector<SamplePtr> others, out;
+  if (node_) others = from_node(step);
+  std::size_t taken = 0;
+  for (std::size_t k = 0; k < step.compute.size(); ++k) {
+    const auto id = step.compute[k];
+    const bool here = !node_ || step.holder[k] == node_->rank();
+    out.push_back(data_->copy_of(here ? held_.at(data_->first_copy(id)) : others[taken++], id));
+  }
   // Items that are dropped and read again in one step stay in the buffer.
   for (const auto id : step.drop)
     if (!std::binary_search(step.bring.begin(), step.bring.end(), id)) held_.erase(id);
@@ -188,8 +257,12 @@ BufferedLoader::Ready BufferedLoader::next() {
     out.samples = std::ssize(samples);
     out.found = step.found;
     out.plan_bytes = access_->bytes();
+  } catch (const std::exception& error) {
+    out.error = std::current_exception();
+    if (exchange_) exchange_->fail(error.what());
   } catch (...) {
     out.error = std::current_exception();
+    if (exchange_) exchange_->fail("another rank of this node failed while it read samples");
   }
   return out;
 }

@@ -35,6 +35,7 @@ class CsvDataset : public Dataset {
   std::vector<FieldInfo> fields() const override { return fields_; }
   std::vector<SamplePtr> read(std::span<const std::int64_t> ids) override;
   Origin origin() const override { return Origin::memory; }
+  bool plain() const override { return true; }
 
  private:
   std::string bytes_of_files(Log& log);

@@ -172,6 +172,14 @@ Dataset::Origin MixtureSet::origin() const {
                                 : Origin::computed;
 }
 
+bool MixtureSet::plain() const {
+  const auto info = fields();
+  const bool fixed = std::all_of(info.begin(), info.end(), [](const FieldInfo& field) {
+    return std::none_of(field.shape.begin(), field.shape.end(), [](std::int64_t extent) { return extent < 0; });
+  });
+  return fixed && std::all_of(sets_.begin(), sets_.end(), [](const auto& set) { return set->plain(); });
+}
+
 std::int64_t MixtureSet::bytes_read() const {
   return std::accumulate(sets_.begin(), sets_.end(), std::int64_t{0},
                          [](std::int64_t sum, const auto& set) { return sum + set->bytes_read(); });

@@ -36,6 +36,7 @@ class MixtureSet : public Dataset {
   bool repeats() const override;
   /// Files, if a set reads files.
   Origin origin() const override;
+  bool plain() const override;
   std::int64_t bytes_read() const override;
   std::vector<Citation> citations() const override;
 

@@ -15,6 +15,7 @@ class Subset : public Dataset {
   /// The samples of the subset in a chunk of the whole set, which lie between its ids.
   std::pair<std::int64_t, std::int64_t> chunk_of(std::int64_t number) const override;
   Origin origin() const override { return whole_.origin(); }
+  bool plain() const override { return whole_.plain(); }
   std::int64_t bytes_read() const override { return whole_.bytes_read(); }
   std::vector<Citation> citations() const override { return whole_.citations(); }
 

@@ -60,6 +60,8 @@ class Dataset {
   virtual SamplePtr copy_of(const SamplePtr& sample, std::int64_t /*id*/) const { return sample; }
   /// By which a planned loader decides whether there is something to plan.
   virtual Origin origin() const { return Origin::unknown; }
+  /// True if a sample is the arrays of fields(), of fixed shapes, and nothing else: a copy of them is the sample.
+  virtual bool plain() const { return false; }
   /// Bytes read from storage so far on this rank.
   virtual std::int64_t bytes_read() const { return 0; }
   /// Publications that describe the data or their format, for the run's cite.bib.
