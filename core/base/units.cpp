@@ -79,15 +79,21 @@ constexpr Named table[] = {{"angstrom", length, 1e-10},
                            {"kcal", energy, 4184.0},
                            {"erg", energy, 1e-7},
                            {"hartree", energy, joule_per_hartree},
+                           {"Ha", energy, joule_per_hartree},
+                           {"mHa", energy, 1e-3 * joule_per_hartree},
                            {"rydberg", energy, 0.5 * joule_per_hartree},
+                           {"Ry", energy, 0.5 * joule_per_hartree},
+                           {"mRy", energy, 0.5e-3 * joule_per_hartree},
                            {"N", force, 1.0},
                            {"nN", force, 1e-9},
                            {"pN", force, 1e-12},
                            {"dyn", force, 1e-5},
                            {"Pa", pressure, 1.0},
+                           {"hPa", pressure, 1e2},
                            {"kPa", pressure, 1e3},
                            {"MPa", pressure, 1e6},
                            {"GPa", pressure, 1e9},
+                           {"mbar", pressure, 1e2},
                            {"bar", pressure, 1e5},
                            {"kbar", pressure, 1e8},
                            {"Mbar", pressure, 1e11},
@@ -205,6 +211,18 @@ class UnitParser {
   }
 
   static std::string unknown(std::string_view name) {
+    // Scales with a zero of their own: a factor alone would silently shift every value.
+    static constexpr std::pair<std::string_view, const char*> shifted[] = {{"degC", "K = degC + 273.15"},
+                                                                           {"°C", "K = degC + 273.15"},
+                                                                           {"celsius", "K = degC + 273.15"},
+                                                                           {"Celsius", "K = degC + 273.15"},
+                                                                           {"degF", "K = (degF + 459.67)/1.8"},
+                                                                           {"°F", "K = (degF + 459.67)/1.8"},
+                                                                           {"fahrenheit", "K = (degF + 459.67)/1.8"},
+                                                                           {"Fahrenheit", "K = (degF + 459.67)/1.8"}};
+    for (const auto& [word, formula] : shifted)
+      if (name == word)
+        return fmt::format("'{}' counts from another zero than K and is no factor of it; give K ({})", name, formula);
     // Other words for units of time: by edit distance 'min' would be nearest to MiB.
     static constexpr std::pair<std::string_view, const char*> words[] = {
         {"min", "minute"}, {"mins", "minute"}, {"minutes", "minute"}, {"h", "hour"},   {"hr", "hour"},

@@ -50,6 +50,8 @@ class ForecastModel {
   virtual ~ForecastModel() = default;
 
   virtual const StateSpace& space() const = 0;
+  /// Before all others: takes parameters that the deck leaves out from the file that is the truth, if it states them.
+  virtual void take_from(const std::string& /*path*/) {}
   /// A state from which a spin-up leads to the attractor; another one for each `seed` and `id`.
   virtual std::vector<double> first_state(std::uint64_t seed, std::uint64_t id) = 0;
   /// Advances a state of space().elements() values. NumericalError if it does not stay finite.

@@ -158,7 +158,8 @@ bool Loop::wants_totals(std::int64_t step) const {
 }
 
 /// Keys that a resumed simulation may change: how long, how often is written, how the ranks are laid out.
-static constexpr std::string_view free_keys[] = {"steps", "thermo", "checkpoint", "ranks", "balance", "output[].every"};
+static constexpr std::string_view free_keys[] = {"steps", "end_time", "thermo",        "checkpoint",
+                                                 "ranks", "balance",  "output[].every"};
 
 Task::Outcome Loop::run() {
   context_.timing.reset();

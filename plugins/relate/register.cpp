@@ -19,8 +19,10 @@ void register_types(Registry& registry) {
       .synonyms({"drug_target", "davis", "kiba"});
   registry.add<InteractionSet>("interactions", "user-item interactions with negative samples: HDF5, or synthetic")
       .synonyms({"implicit_feedback", "user_item", "ratings"});
-  registry.add<Clicks>("clicks", "records of dense and categorical features with a click label: HDF5, or synthetic")
-      .synonyms({"criteo", "click_logs", "ctr"});
+  registry
+      .add<Clicks>("clicks",
+                   "records of dense and categorical features with a click label: CSV, TSV, HDF5, or synthetic")
+      .synonyms({"criteo", "avazu", "click_logs", "ctr"});
   registry
       .add<Affinity>("affinity", "one value of a pair (affinity), from embedding rows of both and of their fragments")
       .synonyms({"drug_target", "deepdta", "binding"});

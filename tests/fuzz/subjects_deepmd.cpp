@@ -1,11 +1,13 @@
 // Structures, labelled data, Deep Potentials, checkpoints of dynamics.
 #include <fstream>
 
+#include "core/io/hdf5/h5.hpp"
 #include "core/io/npy.hpp"
 #include "core/io/structures/checkpoint_structure.hpp"
 #include "core/io/structures/extxyz_reader.hpp"
 #include "core/io/structures/lammps_data_reader.hpp"
 #include "plugins/deepmd/data/extxyz_frames.hpp"
+#include "plugins/deepmd/data/system.hpp"
 #include "plugins/deepmd/model/model.hpp"
 #include "plugins/deepmd/model/model_tree.hpp"
 #include "plugins/deepmd/model/random_model.hpp"
@@ -133,6 +135,51 @@ static void structures(const Places& places, std::vector<Subject>& out) {
                  40});
 }
 
+/// A system of DeePMD-kit in an HDF5 file.
+static void systems(const Places& places, std::vector<Subject>& out) {
+  const fs::path folder = folder_of_text(places, "deepmd_hdf5", "s.hdf5", "");
+  const std::vector<double> coord = {0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1.1}, energy = {-1, -2};
+  auto file = cambium::io::File::create((folder / "s.hdf5").string());
+  file.write("w/type.raw", std::vector<int>{0, 1});
+  file.write("w/type_map.raw", std::vector<std::string>{"O", "H"});
+  file.write("w/nopbc", 1);
+  file.write("w/set.000/coord.npy", cambium::io::tensor_of(coord.data(), {2, 6}));
+  file.write("w/set.000/energy.npy", energy);
+  file.write("w/set.000/real_atom_types.npy", cambium::io::tensor_of(std::vector<double>{0, 1, 1, -1}.data(), {2, 2}));
+  file.close();
+  out.push_back({"deepmd_hdf5", Form::h5, folder, "s.hdf5",
+                 [] {
+                   for (const auto& path : cambium::deepmd::systems_at("s.hdf5"))
+                     cambium::deepmd::DataSystem::load(path);
+                   return 0;
+                 },
+                 40});
+}
+
+/// A graph of two descriptors with a type embedding in common, one of them with attention.
+static void frozen_hybrid(const Places& places, const std::function<int()>& load, std::vector<Subject>& out) {
+  using Descriptor = cambium::deepmd::DeepPotentialModel::Descriptor;
+  cambium::deepmd::RandomModel types, attention, both;
+  types.sel = attention.sel = {2, 2};
+  types.neuron = attention.neuron = both.fitting = {4};
+  types.axis_neuron = attention.axis_neuron = 2;
+  types.type_embedding = attention.type_embedding = {3};
+  types.with_types = true;
+  types.concat_output_tebd = false;
+  attention.descriptor = Descriptor::se_atten;
+  attention.attn_layer = 1;
+  attention.attn = 2;
+  both.descriptor = Descriptor::hybrid;
+  both.parts = {types, attention};
+  cambium::deepmd::DeepPotentialModel model = cambium::deepmd::random_model(both);
+  model.parts[0].type_embedding = model.parts[1].type_embedding;
+  const std::string script = R"({"model": {"type_map": ["O", "H"], "descriptor": {"type": "hybrid", "list": [)"
+                             R"({"axis_neuron": 2}, {"axis_neuron": 2, "attn_dotr": true}]}}})";
+  const fs::path folder = folder_of_text(places, "frozen_hybrid", "m.pb", "");
+  cambium::deepmd::test::write_graph(model, {.script = script}, (folder / "m.pb").string());
+  out.push_back({"frozen_hybrid", Form::bytes, folder, "m.pb", load, 40});
+}
+
 static void models(const Places& places, std::vector<Subject>& out) {
   const auto load = [](const char* file) {
     return [file] {
@@ -152,6 +199,7 @@ static void models(const Places& places, std::vector<Subject>& out) {
   cambium::deepmd::test::write_graph(cambium::deepmd::random_model(small), {.script = script},
                                      (frozen / "m.pb").string());
   out.push_back({"frozen_graph", Form::bytes, frozen, "m.pb", load("m.pb"), 60});
+  frozen_hybrid(places, load("m.pb"), out);
   if (const char* data = std::getenv("CAMBIUM_DATA")) {
     const fs::path models = fs::path(data) / "deepmd/models";
     for (const char* name : {"deeppot-r.dp", "deeppot_sea.dp"})
@@ -203,6 +251,7 @@ stages:
 
 void deepmd_subjects(const Places& places, std::vector<Subject>& out) {
   structures(places, out);
+  systems(places, out);
   models(places, out);
   checkpoints(places, out);
 }

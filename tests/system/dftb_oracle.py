@@ -256,10 +256,8 @@ def cubic_potential(third, q):
     return numpy.array(out)
 
 
-def solve(model, symbols, x, cell=None, charge=0.0, scc=True, kt=1e-8, k_points=((0, 0, 0),), form="automatic", tolerance=1e-9, derivatives=None, zeta=0.0):
-    """Energies and charges."""
-    x = numpy.array(x, float)
-    cell = None if cell is None else numpy.array(cell, float)
+def integrals(model, symbols, x, cell, form="automatic"):
+    """H and S by lattice vector, and the repulsive energy."""
     first = numpy.cumsum([0] + [model.size(a) for a in symbols])
     size, shifts = first[-1], images(cell, 12)
     h, s, repulsive = {}, {}, 0.0
@@ -278,6 +276,15 @@ def solve(model, symbols, x, cell=None, charge=0.0, scc=True, kt=1e-8, k_points=
                     hh[part], ss[part] = model.block(a, b, d)
                     repulsive += model.file[a, b].repulsion(r, form) / 2
         h[cells], s[cells] = hh, ss
+    return h, s, repulsive
+
+
+def solve(model, symbols, x, cell=None, charge=0.0, scc=True, kt=1e-8, k_points=((0, 0, 0),), form="automatic", tolerance=1e-9, derivatives=None, zeta=0.0):
+    """Energies and charges."""
+    x = numpy.array(x, float)
+    cell = None if cell is None else numpy.array(cell, float)
+    h, s, repulsive = integrals(model, symbols, x, cell, form)
+    shifts, size = list(h), len(h[0, 0, 0])
     atom = numpy.repeat(range(len(symbols)), [model.size(a) for a in symbols])
     neutral = numpy.array([sum(model.file[a, a].electrons[:model.highest[a] + 1]) for a in symbols])
     hubbard = {a: model.file[a, a].hubbard[0] for a in symbols}

@@ -148,6 +148,32 @@ class Convection3D(unittest.TestCase):
         self.assertAlmostEqual((difference / width).std(), 1, delta=0.1)
         self.assertGreater(np.abs(difference - difference.mean(1, keepdims=True)).max(), 1e-3)
 
+    def test_forecasts_of_a_section_are_scored(self):
+        """The table of a section is that of the same section in a file of its own."""
+        source, own = f"{self.folder}/alone/simulate/fields.h5", os.path.join(self.folder, "own.h5")
+        with h5py.File(source) as solid, h5py.File(own, "w") as flat:
+            for name in "pbuw":
+                flat["tasks/" + name] = solid["tasks/" + name][:, :, 1]
+            for name in ("sim_time", "x", "z"):
+                flat["scales/" + name] = solid["scales/" + name][()]
+            flat["scales/x"].attrs["periodic"] = 1
+            frames = len(solid["scales/sim_time"])
+        tables = []
+        for name, data in (("of_section", source + "#1"), ("of_own", own)):
+            path = program.write(os.path.join(self.folder, name + ".yaml"), f"""
+run: {{name: {name}, directory: {self.folder}/{name}}}
+plugins: [superres]
+stages:
+  - score_forecasts: {{data: ["{data}"], methods: [persistence, mean], history: 1, horizon: {frames - 1}, windows: [[0, 1]],
+      forecasts: {{itself: {{one_step: ["{data}"], rollout: ["{data}"]}}}}}}
+""")
+            code, _, error = program.run("run", path)
+            self.assertEqual(code, 0, error)
+            with open(os.path.join(self.folder, name, "score_forecasts", "scores.csv")) as file:
+                tables.append(file.read())
+        self.assertEqual(tables[0], tables[1])
+        self.assertEqual([float(x) for x in tables[0].splitlines()[3].split(",")][:5], [0.0] * 5)
+
     def test_a_section_is_read_as_fields_in_two_dimensions(self):
         self.run_flat("section", S + "end_time=0.01", S + f"initial={{file: '{self.folder}/alone/simulate/fields.h5#7'}}")
         with h5py.File(os.path.join(self.folder, "section", "simulate", "fields.h5")) as file:

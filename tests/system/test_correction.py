@@ -93,6 +93,18 @@ stages:
             np.testing.assert_allclose(same[name], plain[name], atol=1e-6)
             self.assertGreater(np.abs(other[name] - plain[name]).max(), 1e-5)
 
+    def test_a_model_of_another_flow_is_refused_unless_it_is_allowed(self):
+        more = f'correction: "{self.folder}/deck/train/model.h5"'
+        path = program.write(os.path.join(self.folder, "far.yaml"), RUN.format(
+            name="far", folder=self.folder, cells="16, 8", end=0.5, average=1, more=more))
+        other = "stages[0].simulate.rayleigh=1e7"
+        code, _, error = program.run("run", path, other)
+        self.assertEqual(code, 2, error)
+        self.assertIn("was trained on flows with the Rayleigh number 1000000, and this run has the Rayleigh number 10000000", " ".join(error.split()))
+        code, out, error = program.run("run", path, other, "stages[0].simulate.allow_other_parameters=true")
+        self.assertEqual(code, 0, error)
+        self.assertIn("this run has the Rayleigh number 10000000: its errors are unknown there", " ".join((out + error).split()))
+
     def test_two_ranks_go_the_same_way(self):
         more = f'correction: "{self.folder}/deck/train/model.h5"'
         one = self.fields("one", more=more)

@@ -151,6 +151,51 @@ class Csv(unittest.TestCase):
         with h5py.File(self.path("words", "predict", "predicted.h5")) as file:
             np.testing.assert_array_equal(file["id"][()], 1 - np.arange(LINES) % 2)
 
+    def predicted(self, name, text, keys=""):
+        """Predictions for a table; `keys` are further ones of the data set."""
+        self.write(name + ".csv", text)
+        data = self.data(self.path(name + ".csv"), fields="{name: y, unit: kW}, {name: id}").replace("type: csv", "type: csv" + keys)
+        deck = program.write(self.path(name + ".yaml"), PREDICT.replace("DIR", self.path(name)).replace("MODEL", self.model).replace("DATA", data))
+        code, out, error = program.run("run", deck)
+        self.assertEqual(code, 0, out + error)
+        with h5py.File(self.path(name, "predict", "predicted.h5")) as file:
+            np.testing.assert_array_equal(file["id"][()], self.id)
+            return file["output"][()]
+
+    def table_of(self, separator, number=repr):
+        lines = [["a", "b", "y", "id"]]
+        lines += [[number(float(v)) for v in (*self.x[k], self.y[k])] + [str(self.id[k])] for k in range(LINES)]
+        return "\n".join(separator.join(line) for line in lines) + "\n"
+
+    def test_dialects_of_spreadsheets(self):
+        """A first line sep=; and decimal commas, where cells are separated by semicolons, by commas, or as the deck says."""
+        plain = self.predicted("dialect", self.table_of(","))
+
+        def quoted(value):
+            return f'"{value!r}"'.replace(".", ",")
+
+        for number, (text, keys) in enumerate((
+                ("sep=;\n" + self.table_of(";"), ""),
+                ("\ufeffsep=;\r\n" + self.table_of(";", quoted).replace("\n", "\r\n"), ""),
+                ('"sep=;"\n' + self.table_of(";"), ""),
+                ("SEP=\t\n" + self.table_of("\t"), ""),
+                ("sep=|\n" + self.table_of("|"), ""),
+                ("sep=,\n" + self.table_of(",", quoted), ", decimal: ','"),
+                (self.table_of(";", quoted), ""),
+                (self.table_of(";", quoted), ", decimal: ','"),
+                (self.table_of(",", quoted), ", decimal: ','"),
+                (self.table_of(";"), ", decimal: '.'"),
+                (self.table_of("|", quoted), ", delimiter: '|'"),
+                (self.table_of("\t"), ", delimiter: tab"),
+                (self.table_of(":"), ", delimiter: ':'"))):
+            with self.subTest(text=text[:60], keys=keys):
+                np.testing.assert_array_equal(self.predicted(f"dialect_{number}", text, keys), plain)
+        # 12,000 beside 950 is ambiguous, until the deck says that commas are decimal points.
+        cells = [["a", "b", "y", "id"]] + [["0,125" if k else "950", "0,500", "1", str(self.id[k])] for k in range(LINES)]
+        text = "\n".join(";".join(line) for line in cells) + "\n"
+        points = "\n".join(";".join(line) for line in cells).replace(",", ".") + "\n"
+        np.testing.assert_array_equal(self.predicted("decided", text, ", decimal: ','"), self.predicted("points", points))
+
     def test_latin_1(self):
         """Headings and units of older programs: bytes that are no UTF-8."""
         text = self.spelt(None).replace("b,y [kW]", "größe,y [°C]")

@@ -106,6 +106,24 @@ class Well(unittest.TestCase):
             rows = list(csv.reader(file))
         return {head.split(" [")[0]: [float(row[k]) for row in rows[1:]] for k, head in enumerate(rows[0])}
 
+    def test_the_prandtl_number_is_that_of_the_runs(self):
+        with h5py.File(os.path.join(self.folder, "simulate", "fields.h5")) as run, h5py.File(os.path.join(self.folder, "seven.h5"), "w") as file:
+            for name in ("tasks", "scales"):
+                run.copy(name, file)
+            file.attrs.update(run.attrs)
+            file.attrs["Prandtl"] = 7.0
+        path = program.write(os.path.join(self.folder, "seven.yaml"), f"""
+run: {{name: seven, directory: {self.folder}/seven}}
+plugins: [superres]
+stages:
+  - write_well: {{train: ["{self.folder}/seven.h5"], rayleigh: 1e6}}
+""")
+        code, _, error = program.run("run", path)
+        self.assertEqual(code, 0, error)
+        with h5py.File(os.path.join(self.folder, "seven", WELL.format("train").replace("Prandtl_1", "Prandtl_7"))) as file:
+            self.assertEqual(file.attrs["Prandtl"], 7.0)
+            self.assertEqual(file["scalars/Prandtl"][()], 7.0)
+
     def test_errors_beside_a_plain_calculation(self):
         frames = self.truth()
         starts = range(HISTORY, len(frames), EVERY)

@@ -47,6 +47,26 @@ class DumpFile {
 
   Structure read(std::int64_t frame) {
     go_to(frame);
+    return read_frame();
+  }
+
+  std::vector<LammpsDumpFrame> read_all() {
+    std::vector<LammpsDumpFrame> out;
+    while (read_head()) {
+      Structure structure = read_frame();
+      out.push_back({std::move(structure), std::move(forces_)});
+    }
+    if (out.empty()) throw InputError(fmt::format("{} holds no frame", file_.path()));
+    return out;
+  }
+
+ private:
+  /// The frame whose head was read.
+  Structure read_frame() {
+    s_ = {};
+    forces_.clear();
+    first_type_.clear();
+    other_than_carbon_ = several_types_ = false;
     settle_units();
     s_.box = head_.box;
     s_.axes = head_.axes;
@@ -60,7 +80,6 @@ class DumpFile {
     return std::move(s_);
   }
 
- private:
   /// The words after "ITEM:" of a line; none for another line.
   std::vector<std::string_view> item() const {
     auto words = split(file_.line());
@@ -243,10 +262,12 @@ class DumpFile {
       file_.fail_at(head_.mark.number, "the columns hold no positions: x y z, xs ys zs, xu yu zu or xsu ysu zsu");
     kind_ = *found;
     has_velocity_ = columns({"vx", "vy", "vz"}, velocity_);
+    has_force_ = columns({"fx", "fy", "fz"}, force_);
     has_image_ = !kind_.unwrapped && columns({"ix", "iy", "iz"}, image_);
     id_ = column("id");
     mass_ = column("mass");
     type_ = column("type");
+    element_ = -1;
     if (names_.empty() || type_ < 0) element_ = column("element") >= 0 ? column("element") : column("typelabel");
     if (element_ >= 0) return;
     if (type_ < 0)
@@ -326,6 +347,11 @@ class DumpFile {
         for (double& c : v) c *= units_.velocity;
         s_.v.push_back(s_.axes.inside(v.data()));
       }
+      if (has_force_) {
+        auto f = vector(words, force_, "a force");
+        for (double& c : f) c *= units_.force;
+        forces_.push_back(s_.axes.inside(f.data()));
+      }
       if (has_image_) {
         auto& image = s_.image.emplace_back();
         for (std::size_t k = 0; k < 3; ++k)
@@ -363,9 +389,12 @@ class DumpFile {
   DumpHead head_;
   std::int64_t cut_short_ = -1;  ///< the frame that the file's end cuts short
   DumpPositions kind_ = dump_positions[0];
-  int position_[3] = {}, velocity_[3] = {}, image_[3] = {}, id_ = -1, mass_ = -1, type_ = -1, element_ = -1;
-  bool has_velocity_ = false, has_image_ = false, other_than_carbon_ = false, several_types_ = false;
+  int position_[3] = {}, velocity_[3] = {}, force_[3] = {}, image_[3] = {}, id_ = -1, mass_ = -1, type_ = -1,
+      element_ = -1;
+  bool has_velocity_ = false, has_force_ = false, has_image_ = false, other_than_carbon_ = false,
+       several_types_ = false;
   std::string first_type_;
+  std::vector<std::array<double, 3>> forces_;
   Structure s_;
 };
 
@@ -383,6 +412,11 @@ Structure read_lammps_dump(const std::string& path, std::span<const std::string>
   on_root(comm, [&] { structure = DumpFile(path, species, units).read(frame); });
   scatter(comm, structure);
   return structure;
+}
+
+std::vector<LammpsDumpFrame> read_lammps_dump_frames(const std::string& path, std::span<const std::string> species,
+                                                     const std::string& units) {
+  return DumpFile(path, species, units).read_all();
 }
 
 }  // namespace cambium::io

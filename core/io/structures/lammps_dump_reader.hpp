@@ -1,6 +1,8 @@
 #pragma once
+#include <array>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "core/particles/structure.hpp"
 
@@ -20,5 +22,14 @@ bool is_lammps_dump(const std::string& path);
 /// InputError with file:line for anything else.
 Structure read_lammps_dump(const std::string& path, std::span<const std::string> species, std::int64_t frame,
                            const Comm& comm, const std::string& units = "");
+
+struct LammpsDumpFrame {
+  Structure structure;
+  std::vector<std::array<double, 3>> force;  ///< columns fx fy fz, eV/Å, turned as the positions; empty without them
+};
+
+/// Every frame, in order, read by the calling rank alone; otherwise as read_lammps_dump().
+std::vector<LammpsDumpFrame> read_lammps_dump_frames(const std::string& path, std::span<const std::string> species,
+                                                     const std::string& units = "");
 
 }  // namespace cambium::io

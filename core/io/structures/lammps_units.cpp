@@ -15,14 +15,18 @@ struct StyleOfUnits {
   LammpsUnits units;
 };
 
+constexpr double newton = 1e-10 / constants::elementary_charge;  // eV/Å
+
 constexpr StyleOfUnits styles_of_units[] = {
     {"metal", {1.0, 1.0, 1.0}},
-    {"real", {1.0, 1000.0, 1.0}},
-    {"si", {1e10, 1e-2, 1e3 * constants::avogadro, 1.0 / constants::elementary_charge}},
-    {"cgs", {1e8, 1e-4, constants::avogadro, 1.0 / (2.99792458e9 * constants::elementary_charge)}},
-    {"electron", {constants::angstrom_per_bohr, 1000.0 * constants::angstrom_per_bohr, 1.0}},
-    {"micro", {1e4, 1e-2, 1e-12 * constants::avogadro, 1e-12 / constants::elementary_charge}},
-    {"nano", {10.0, 1e-2, 1e-18 * constants::avogadro}}};
+    {"real", {1.0, 1000.0, 1.0, 1.0, 4184.0 / (constants::avogadro * constants::elementary_charge)}},
+    {"si", {1e10, 1e-2, 1e3 * constants::avogadro, 1.0 / constants::elementary_charge, newton}},
+    {"cgs", {1e8, 1e-4, constants::avogadro, 1.0 / (2.99792458e9 * constants::elementary_charge), 1e-5 * newton}},
+    {"electron",
+     {constants::angstrom_per_bohr, 1000.0 * constants::angstrom_per_bohr, 1.0, 1.0,
+      constants::ev_per_hartree / constants::angstrom_per_bohr}},
+    {"micro", {1e4, 1e-2, 1e-12 * constants::avogadro, 1e-12 / constants::elementary_charge, 1e-9 * newton}},
+    {"nano", {10.0, 1e-2, 1e-18 * constants::avogadro, 1.0, 1e-12 * newton}}};
 
 bool letter_of_title(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
 

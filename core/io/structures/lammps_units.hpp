@@ -5,9 +5,9 @@
 
 namespace cambium::io {
 
-/// LAMMPS' units of a style, in Å, Å/ps, g/mol and elementary charges.
+/// LAMMPS' units of a style, in Å, Å/ps, g/mol, elementary charges and eV/Å.
 struct LammpsUnits {
-  double length = 1.0, velocity = 1.0, mass = 1.0, charge = 1.0;
+  double length = 1.0, velocity = 1.0, mass = 1.0, charge = 1.0, force = 1.0;
 };
 
 /// For real, metal, si, cgs, electron, micro and nano; none for any other word. Velocities of electron are Bohr/fs, as

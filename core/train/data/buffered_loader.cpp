@@ -43,9 +43,11 @@ void BufferedLoader::Params::describe(deck::Describe<Params>& d) {
 
 namespace {
 
-constexpr const char* no_shared_memory =
-    "loader.shared_memory: true needs memory that the ranks of a node share (/dev/shm), and there is none or too "
-    "little; make it larger, lower batch, or remove shared_memory";
+[[noreturn]] void refuse_shared_memory() {
+  throw KeyError("buffered.shared_memory.room", "shared_memory",
+                 "loader.shared_memory: true needs memory that the ranks of a node share (/dev/shm), and there is none "
+                 "or too little; make it larger, lower batch, or remove shared_memory");
+}
 
 /// Bytes of one sample: from the shapes or, if they vary, the largest of some samples that are read.
 std::int64_t sample_bytes(Dataset& data) {
@@ -133,8 +135,7 @@ void BufferedLoader::find_node(Context& context) {
   auto found = std::make_unique<Comm>(node);
   MPI_Comm_free(&node);
   const bool room = NodeExchange::make(*found, data_->fields(), lent_by_a_rank()) != nullptr;
-  if (context.comm.min(room ? 1.0 : 0.0) == 0.0)
-    throw KeyError("buffered.shared_memory.room", "shared_memory", no_shared_memory);
+  if (context.comm.min(room ? 1.0 : 0.0) == 0.0) refuse_shared_memory();
   for (const auto rank : found->all_gather(plan_.rank)) node_ranks_.push_back(static_cast<int>(rank));
   node_ = std::move(found);
 }
@@ -169,7 +170,7 @@ void BufferedLoader::start(std::int64_t step) {
   held_.clear();
   // Rounds of the exchange are counted from its start, which all ranks reach at the same step.
   if (node_) exchange_ = NodeExchange::make(*node_, data_->fields(), lent_by_a_rank());
-  if (node_ && !exchange_) throw InputError(no_shared_memory);
+  if (node_ && !exchange_) refuse_shared_memory();
   const AccessPlan::Options options{capacity_, remaps(), params_.keep, params_.even, node_ranks_};
   AccessPlan::Copies copies;
   if (data_->repeats())

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <charconv>
 #include <cmath>
@@ -37,14 +36,6 @@ std::string in_small_letters(std::string_view cell) {
   return out;
 }
 
-/// Placeholders for a missing value: those of pandas.read_csv, and the point of SAS and Stata.
-bool is_missing_cell(std::string_view cell) {
-  static constexpr std::array<std::string_view, 18> words{"",  "nan",    "na",      "n/a",     "none",     "null",
-                                                          "-", "?",      "<na>",    "#n/a",    "#na",      "#n/a n/a",
-                                                          ".", "1.#ind", "-1.#ind", "1.#qnan", "-1.#qnan", "-nan"};
-  return std::find(words.begin(), words.end(), in_small_letters(cell)) != words.end();
-}
-
 /// "True" and "False", as pandas, R and spreadsheets write them, as 1 and 0.
 std::string_view as_number(std::string_view cell) {
   if (cell.size() != 4 && cell.size() != 5) return cell;
@@ -65,10 +56,23 @@ bool is_digits(std::string_view cell) {
   return !cell.empty() && std::all_of(cell.begin(), cell.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
+/// True for a number with separators of thousands, as 1.234,56 and 1,234,567: between its first and its last point or
+/// comma it has groups of three digits. A date such as 31.01.2020 has others.
+bool has_thousands(std::string_view cell) {
+  if (!cell.empty() && (cell.front() == '-' || cell.front() == '+')) cell.remove_prefix(1);
+  if (cell.find_first_not_of("0123456789.,") != std::string_view::npos) return false;
+  auto first = cell.find_first_of(".,");
+  const auto last = cell.find_last_of(".,");
+  if (first == std::string_view::npos || first == 0 || first == last) return false;
+  for (; first != last; first += 4)
+    if (cell.find_first_of(".,", first + 1) != first + 4) return false;
+  return true;
+}
+
 class CsvReader {
  public:
-  CsvReader(const std::string& path, std::span<const WantedColumns> fields, bool leave_out)
-      : lines_(path), path_(path), fields_(fields), leave_out_(leave_out) {}
+  CsvReader(const std::string& path, std::span<const WantedColumns> fields, bool leave_out, const CsvForm& form)
+      : lines_(path, form.separator), path_(path), fields_(fields), leave_out_(leave_out), decimal_(form.decimal) {}
 
   CsvNumbers read() {
     bool first_is_row = false;
@@ -76,21 +80,27 @@ class CsvReader {
     find_columns();
     if (first_is_row) add();
     while (lines_.next()) add();
+    if (decimal_ == Decimal::found) require_clear_commas();
+    return std::move(out_);
+  }
+
+ private:
+  using Decimal = CsvForm::Decimal;
+
+  void require_clear_commas() const {
     for (std::size_t k = 0; k < commas_.size(); ++k)
       if (commas_[k].may_be_thousands())
         throw InputError(fmt::format(
             "'{}': some values of '{}' have a comma before three digits, as 12,000, others have none: it may be a "
-            "decimal or a thousands separator; write decimal points as points, and no thousands separators",
+            "decimal or a thousands separator; set decimal: ',' if it is the decimal point, else remove it",
             path_, headings_[places_[k]].whole));
     if (has_comma_ && !with_point_.empty())
       throw InputError(
           fmt::format("{}, but other numbers of the table have commas: one of the two may be a thousands separator; "
                       "write decimal points as points, and no thousands separators",
                       with_point_));
-    return std::move(out_);
   }
 
- private:
   void take_names(bool& first_is_row) {
     std::optional<std::vector<std::string>> remark;
     for (;;) {
@@ -146,13 +156,18 @@ class CsvReader {
 
   std::optional<double> number(std::string_view text) const {
     std::string cell(as_number(text));
-    if (lines_.separator() != ',') std::replace(cell.begin(), cell.end(), ',', '.');
+    if (decimal_ == Decimal::comma && cell.find('.') != std::string::npos) return {};
+    if (has_decimal_comma()) std::replace(cell.begin(), cell.end(), ',', '.');
     return parse_number(cell);
+  }
+
+  bool has_decimal_comma() const {
+    return decimal_ == Decimal::comma || (decimal_ == Decimal::found && lines_.separator() != ',');
   }
 
   /// Looks for decimal commas in all columns: in such a table a point separates thousands.
   void look_for_commas() {
-    if (has_comma_ || lines_.separator() == ',') return;
+    if (has_comma_ || decimal_ != Decimal::found || lines_.separator() == ',') return;
     const auto& cells = lines_.cells();
     has_comma_ = std::any_of(cells.begin(), cells.end(), [&](const std::string& cell) {
       return cell.find(',') != std::string::npos && number(cell);
@@ -167,7 +182,7 @@ class CsvReader {
                                    lines_.where(), headings_.size(), cells.size()));
     look_for_commas();
     for (const auto place : places_)
-      if (is_missing_cell(cells[place])) return miss(place);
+      if (io::is_missing_cell(cells[place])) return miss(place);
     for (std::size_t k = 0; k < places_.size(); ++k) {
       const auto& cell = cells[places_[k]];
       const auto value = number(cell);
@@ -196,17 +211,34 @@ class CsvReader {
   }
 
   [[noreturn]] void refuse(const std::string& cell, std::size_t place) const {
-    const bool again = cell == headings_[place].whole;
-    throw InputError(
-        fmt::format("{}: '{}' in column '{}' is not a number; {}", lines_.where(), cell, headings_[place].whole,
-                    again ? "the line of names occurs twice: remove it"
-                          : "number names and dates first, as pandas.factorize and pandas.to_datetime do"));
+    const auto& name = headings_[place].whole;
+    if (has_thousands(cell))
+      throw InputError(fmt::format("{}: '{}' in column '{}' separates thousands; remove these separators",
+                                   lines_.where(), cell, name));
+    std::string other = cell;
+    std::replace(other.begin(), other.end(), ',', '.');
+    if (decimal_ == Decimal::comma && cell.find('.') != std::string::npos && parse_number(other))
+      throw InputError(
+          fmt::format("{}: '{}' in column '{}' has a point, but decimal is ','; remove the point if it "
+                      "separates thousands, or set decimal: '.'",
+                      lines_.where(), cell, name));
+    if (cell.find(',') != std::string::npos && parse_number(other))
+      throw InputError(
+          fmt::format("{}: '{}' in column '{}' has a comma; set decimal: ',' if it is the decimal point, "
+                      "or remove it if it separates thousands",
+                      lines_.where(), cell, name));
+    const bool again = cell == name;
+    throw InputError(fmt::format("{}: '{}' in column '{}' is not a number; {}", lines_.where(), cell, name,
+                                 again
+                                     ? "the line of names occurs twice: remove it"
+                                     : "number names and dates first, as pandas.factorize and pandas.to_datetime do"));
   }
 
   io::TableLines lines_;
   std::string path_;
   std::span<const WantedColumns> fields_;
   bool leave_out_;
+  Decimal decimal_;
   std::vector<ColumnHeading> headings_;
   std::vector<std::size_t> places_, field_of_;  ///< for each value of a line: its column and its field
   std::vector<io::Commas> commas_;
@@ -217,8 +249,9 @@ class CsvReader {
 
 }  // namespace
 
-CsvNumbers read_csv_columns(const std::string& path, std::span<const WantedColumns> fields, bool leave_out) {
-  return CsvReader(path, fields, leave_out).read();
+CsvNumbers read_csv_columns(const std::string& path, std::span<const WantedColumns> fields, bool leave_out,
+                            const CsvForm& form) {
+  return CsvReader(path, fields, leave_out, form).read();
 }
 
 }  // namespace cambium::train

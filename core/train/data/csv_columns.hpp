@@ -22,12 +22,20 @@ struct CsvNumbers {
   std::string first_left_out;  ///< "path:line"
 };
 
-/// Reads columns of a text table: a header line, then one line for each sample. Cells are separated by commas,
-/// semicolons or tabs; a comma is the decimal point if the separator is another character. True and false are 1
-/// and 0. Leading lines that begin with # are comments; the last one names the columns if no other line does.
-/// InputError, with file, line and column: a column is missing or occurs twice, a cell is not numeric or is empty
-/// (`leave_out`: the line is skipped), a line has a different number of cells than the first, some numbers have a
-/// decimal comma and others a point.
-CsvNumbers read_csv_columns(const std::string& path, std::span<const WantedColumns> fields, bool leave_out);
+/// Spelling of a text table.
+struct CsvForm {
+  enum class Decimal { found, point, comma };
+  char separator = '\0';             ///< of the cells; '\0': found (io::TableLines)
+  Decimal decimal = Decimal::found;  ///< decimal point; found: also a comma if the separator is another character
+};
+
+/// Reads columns of a text table: a header line, then one line for each sample. True and false are 1 and 0. Leading
+/// lines that begin with # are comments; the last one names the columns if no other line does. InputError, with file,
+/// line and column: a column is missing or occurs twice, a cell is not numeric or is empty
+/// (`leave_out`: the line is skipped), a line has a different number of cells than the first, a number has a point or a
+/// comma that is not its decimal point, or may be so: without `decimal`, where some numbers have a comma and others a
+/// point.
+CsvNumbers read_csv_columns(const std::string& path, std::span<const WantedColumns> fields, bool leave_out,
+                            const CsvForm& form = {});
 
 }  // namespace cambium::train

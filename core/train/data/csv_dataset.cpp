@@ -8,8 +8,8 @@
 
 #include "core/base/key_error.hpp"
 #include "core/deck/about_key.hpp"
+#include "core/io/table_lines.hpp"
 #include "core/parallel/agree.hpp"
-#include "core/train/data/csv_columns.hpp"
 #include "core/train/data/shard_files.hpp"
 
 namespace cambium::train {
@@ -35,7 +35,17 @@ void CsvDataset::Params::describe(deck::Describe<Params>& d) {
   d("missing", &Params::missing, "treatment of lines with a missing value (empty, NaN, NA, #N/A, null, a single point)")
       .options({{"refuse", Missing::refuse}, {"leave_out", Missing::leave_out}})
       .def(Missing::refuse);
+  d("delimiter", &Params::delimiter,
+    "separator of the cells: one character, or tab; auto: that of a first line sep=;, else the tab, semicolon or comma "
+    "that the line of names has")
+      .example("';'")
+      .def("auto");
+  d("decimal", &Params::decimal, "decimal point; auto: a point, or a comma where commas do not separate cells")
+      .options({{"auto", CsvForm::Decimal::found}, {".", CsvForm::Decimal::point}, {",", CsvForm::Decimal::comma}})
+      .def(CsvForm::Decimal::found);
   d.check([](const Params& p) -> std::string {
+    if (!io::separator_named(p.delimiter))
+      return fmt::format("delimiter: '{}' is not one separating character; give one, tab or auto", p.delimiter);
     if (p.files.empty()) return "files: name at least one table or pattern";
     if (p.fields.empty()) return "fields: name at least one column";
     for (std::size_t i = 0; i < p.fields.size(); ++i)
@@ -66,7 +76,8 @@ std::string CsvDataset::bytes_of_files(Log& log) {
   std::vector<std::string> units;
   std::int64_t lines = 0;
   for (const auto& path : files) {
-    parts.push_back(read_csv_columns(path, wanted, params_.missing == Missing::leave_out));
+    parts.push_back(read_csv_columns(path, wanted, params_.missing == Missing::leave_out,
+                                     {io::separator_named(params_.delimiter).value_or('\0'), params_.decimal}));
     const auto& part = parts.back();
     for (std::size_t f = 0; f < wanted.size(); ++f) {
       whole[f] = whole[f] && part.is_whole[f];

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "core/deck/describe.hpp"
+#include "core/train/data/csv_columns.hpp"
 #include "core/train/kinds/dataset.hpp"
 
 namespace cambium::train {
@@ -25,6 +26,8 @@ class CsvDataset : public Dataset {
     std::vector<Field> fields;
     std::optional<std::array<std::int64_t, 2>> range;
     Missing missing = Missing::refuse;
+    std::string delimiter = "auto";
+    CsvForm::Decimal decimal = CsvForm::Decimal::found;
     static void describe(deck::Describe<Params>& d);
   };
   CsvDataset(const Params& params, Context&) : params_(params) {}

@@ -192,6 +192,12 @@ std::vector<Citation> MixtureSet::citations() const {
   return out;
 }
 
+std::vector<Condition> MixtureSet::conditions() const {
+  auto out = conditions_of(*sets_.front());
+  for (const auto& set : sets_) out = of_both(out, conditions_of(*set));
+  return out;
+}
+
 bool MixtureSet::repeats() const {
   for (std::size_t k = 0; k < sets_.size(); ++k)
     if (first_[k + 1] - first_[k] > sets_[k]->size()) return true;

@@ -4,13 +4,13 @@
 
 #include "core/deck/choice.hpp"
 #include "core/deck/describe.hpp"
-#include "core/train/kinds/dataset.hpp"
+#include "core/train/kinds/has_conditions.hpp"
 
 namespace cambium::train {
 
 /// Mixture of several data sets with given fractions. Set k contributes n_k consecutive samples; its own samples are
 /// repeated cyclically, so offset i is its sample i modulo its size. The sample's id is its index in the mixture.
-class MixtureSet : public Dataset {
+class MixtureSet : public Dataset, public HasConditions {
  public:
   struct Part {
     deck::Choice<Dataset> dataset;
@@ -39,6 +39,7 @@ class MixtureSet : public Dataset {
   bool plain() const override;
   std::int64_t bytes_read() const override;
   std::vector<Citation> citations() const override;
+  std::vector<Condition> conditions() const override;
 
  private:
   std::size_t set_of(std::int64_t id) const;

@@ -1,10 +1,10 @@
 #pragma once
-#include "core/train/kinds/dataset.hpp"
+#include "core/train/kinds/has_conditions.hpp"
 
 namespace cambium::train {
 
 /// Subset of a data set, numbered in the order of its ids. A sample keeps its id.
-class Subset : public Dataset {
+class Subset : public Dataset, public HasConditions {
  public:
   /// `ids` in ascending order. `whole` must be open and outlive it.
   Subset(Dataset& whole, std::vector<std::int64_t> ids) : whole_(whole), ids_(std::move(ids)) {}
@@ -18,6 +18,7 @@ class Subset : public Dataset {
   bool plain() const override { return whole_.plain(); }
   std::int64_t bytes_read() const override { return whole_.bytes_read(); }
   std::vector<Citation> citations() const override { return whole_.citations(); }
+  std::vector<Condition> conditions() const override { return conditions_of(whole_); }
 
  private:
   Dataset& whole_;

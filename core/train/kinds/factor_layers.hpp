@@ -38,10 +38,12 @@ class HasFactors {
   virtual ~HasFactors() = default;
   /// In the order of `factor_ranks`; valid once the network knows its sizes.
   virtual std::vector<FactorLayer> factor_layers() const = 0;
-  /// A key that holds a width (or a list of widths), kept a multiple of `multiple` when it is reduced.
+  /// A key that holds a width (or a list of widths), kept a multiple of `multiple` when it is reduced; a width of 0 is
+  /// kept.
   struct WidthKey {
     std::string key;
     std::int64_t multiple = 1;
+    std::vector<std::int64_t> widths = {};  ///< the network's own, for a list that the deck may leave empty
   };
   /// Keys that make the network smaller when all are reduced alike: the baseline for low-rank networks.
   virtual std::vector<WidthKey> width_keys() const = 0;

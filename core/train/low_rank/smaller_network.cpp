@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <tuple>
 
 #include "core/deck/former_names.hpp"
 #include "core/plugin/registry.hpp"
@@ -19,16 +20,28 @@ static deck::Node narrow(const deck::Node& width, std::int64_t multiple, double 
     for (const auto& item : width.items()) items.push_back(narrow(item, multiple, share));
     return deck::Node::list(std::move(items));
   }
-  const double wanted = share * std::stod(width.text()) / static_cast<double>(multiple);
+  const double whole = std::stod(width.text());
+  if (whole == 0.0) return width;
+  const double wanted = share * whole / static_cast<double>(multiple);
   return deck::Node::scalar(fmt::format("{}", multiple * std::max<std::int64_t>(1, std::lround(wanted))));
 }
 
 deck::Node narrowed(const deck::Node& keys, const std::vector<HasFactors::WidthKey>& widths, double share) {
   deck::Node out =
       keys.without([](std::string_view key) { return key == "ranks"; }).with("factor_ranks", deck::Node::list({}));
-  for (const auto& [key, multiple] : widths)
-    if (keys.has(key)) out = out.with(key, narrow(keys[key], multiple, share));
+  for (const auto& width : widths)
+    if (keys.has(width.key)) out = out.with(width.key, narrow(keys[width.key], width.multiple, share));
   return out;
+}
+
+deck::Node with_widths(deck::Node keys, const std::vector<HasFactors::WidthKey>& widths) {
+  for (const auto& width : widths) {
+    if (width.widths.empty() || (keys.has(width.key) && keys[width.key].size() > 0)) continue;
+    std::vector<deck::Node> items;
+    for (const auto own : width.widths) items.push_back(deck::Node::scalar(fmt::format("{}", own)));
+    keys = keys.with(width.key, deck::Node::list(std::move(items)));
+  }
+  return keys;
 }
 
 namespace {
@@ -51,7 +64,8 @@ struct Width {
 
 std::vector<Width> widths_of(const deck::Node& keys, const std::vector<HasFactors::WidthKey>& names) {
   std::vector<Width> out;
-  for (const auto& [key, multiple] : names) {
+  for (const auto& name : names) {
+    const auto& [key, multiple] = std::tie(name.key, name.multiple);
     if (!keys.has(key)) continue;
     if (!keys[key].is_list()) out.push_back({key, std::nullopt, multiple});
     for (std::size_t k = 0; keys[key].is_list() && k < keys[key].size(); ++k) out.push_back({key, k, multiple});
@@ -98,8 +112,8 @@ std::optional<SmallerNetwork> smaller_network(LoadedModel& whole, Assembled& cho
     if (const auto found = last_within(count, most, [&](std::size_t k) { return time_of(keys(k)); }))
       best = SmallerNetwork{keys(found->index), found->time};
   };
-  const auto keys = present_keys(whole.info, context);
   const auto names = whole.network->traits().factors->width_keys();
+  const auto keys = with_widths(present_keys(whole.info, context), names);
   take_widest(256, [&](std::size_t k) { return narrowed(keys, names, static_cast<double>(k + 1) / 257.0); });
   if (!best) return best;
   for (const auto& width : widths_of(keys, names)) {

@@ -12,6 +12,9 @@ namespace cambium::train {
 /// without ranks.
 deck::Node narrowed(const deck::Node& keys, const std::vector<HasFactors::WidthKey>& widths, double share);
 
+/// Keys in which lists of widths that the deck left empty are those of the network.
+deck::Node with_widths(deck::Node keys, const std::vector<HasFactors::WidthKey>& widths);
+
 /// A smaller, untrained network of the same type: its keys, the time of its pass relative to another one, and its
 /// multiplications.
 struct SmallerNetwork {

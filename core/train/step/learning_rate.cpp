@@ -88,7 +88,10 @@ std::vector<Citation> StableRate::citations() const {
 
 void PlateauRate::Params::describe(deck::Describe<Params>& d) {
   start_key(d);
-  d("factor", &Params::factor, "factor that the learning rate is multiplied by").range(0.0, 1.0).def(0.1);
+  d("factor", &Params::factor, "factor that the learning rate is multiplied by")
+      .greater_than(0.0)
+      .less_than(1.0)
+      .def(0.1);
   d("patience", &Params::patience, "number of validations without improvement before the learning rate is reduced")
       .at_least(0)
       .def(10);

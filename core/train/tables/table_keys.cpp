@@ -57,8 +57,14 @@ void TableKeys::describe(deck::Describe<TableKeys>& d) {
       .non_negative()
       .def(0.0);
   d("epsilon", &TableKeys::epsilon, "added to the root of the squares, of adagrad and adam").positive().def(1e-8);
-  d("beta1", &TableKeys::beta1, "decay rate of the first-moment estimate, adam only").range(0.0, 0.999999).def(0.9);
-  d("beta2", &TableKeys::beta2, "decay rate of the second-moment estimate, adam only").range(0.0, 0.999999).def(0.999);
+  d("beta1", &TableKeys::beta1, "decay rate of the first-moment estimate, adam only")
+      .non_negative()
+      .less_than(1.0)
+      .def(0.9);
+  d("beta2", &TableKeys::beta2, "decay rate of the second-moment estimate, adam only")
+      .non_negative()
+      .less_than(1.0)
+      .def(0.999);
 }
 
 }  // namespace cambium::train

@@ -46,6 +46,12 @@ void Assimilate::Observed::describe(deck::Describe<Observed>& d) {
                ? "'positions' are points, and operator: blocks averages over cells: leave out one of them"
                : "";
   });
+  d.check([](const Observed& o) -> std::string {
+    for (const auto& [name, ends] : {std::pair{"between_x", o.between_x}, {"between_z", o.between_z}})
+      if (ends && !((*ends)[0] <= (*ends)[1]))
+        return fmt::format("'{}' must rise, and is [{:g}, {:g}]", name, (*ends)[0], (*ends)[1]);
+    return {};
+  });
   d.check([](const Observed& o) {
     for (const auto& gap : o.gaps)
       if (gap[0] > gap[1]) return "an interval of 'gaps' ends before it begins";
@@ -127,6 +133,7 @@ std::unique_ptr<ForecastModel> Assimilate::make_model(Context& context) const {
 
 void Assimilate::check(Context& context) {
   const auto model = make_model(context);
+  if (params_.data && std::filesystem::exists(*params_.data)) model->take_from(*params_.data);
   context.log.info(fmt::format("assimilate: {}; {} analyses every {:g}, by {} filters", model->summary(),
                                params_.cycles, params_.observations.every, params_.filters.size()));
 }
@@ -207,6 +214,7 @@ std::vector<double> Assimilate::observe(const Network& network, std::span<const 
 
 Task::Outcome Assimilate::run(Context& context) {
   model_ = make_model(context);
+  if (params_.data) model_->take_from(*params_.data);
   climatology_ = sample(*model_, context);
   const auto& space = model_->space();
   const auto scales = climatology_->scales(space.fields.size());

@@ -8,17 +8,23 @@
 
 namespace cambium::deepmd {
 
-/// Labelled configurations to evaluate a model on: a folder of deepmd/npy data, or an extended XYZ file (a path that is
-/// no folder), whose frames may hold different atoms.
+/// What files of LAMMPS do not say by themselves.
+struct LammpsKeys {
+  std::vector<std::string> species;  ///< of the types 1, 2, ...
+  std::string units;                 ///< style of units; empty: the file's, else metal
+};
+
+/// Labelled configurations to evaluate a model on: a system of DeePMD-kit (a folder, or a group of an HDF5 file), or an
+/// extended XYZ file, whose frames may hold different atoms.
 class LabelledData {
  public:
-  /// Reads everything. InputError names the error and, if no frame of an XYZ file has a label, the names in the file
-  /// that differ from those of `labels`.
-  static LabelledData load(const std::string& path, const ExtxyzLabels& labels = {});
+  /// Reads everything; also dumps of LAMMPS, whose forces (fx, fy, fz) are labels. InputError names the error and, if
+  /// no frame of an XYZ file has a label, the names in the file that differ from those of `labels`.
+  static LabelledData load(const std::string& path, const ExtxyzLabels& labels = {}, const LammpsKeys& lammps = {});
 
   /// The same, with or without labels; also POSCAR files of VASP and gen files of DFTB+, known by their names (POSCAR,
-  /// CONTCAR, *.vasp, *.gen).
-  static LabelledData load_positions(const std::string& path);
+  /// CONTCAR, *.vasp, *.gen), and dumps and data files of LAMMPS, known by their first lines.
+  static LabelledData load_positions(const std::string& path, const LammpsKeys& lammps = {});
 
   const std::string& path() const { return path_; }
   std::size_t frames() const { return system_ ? system_->frames() : frames_.size(); }
@@ -36,7 +42,7 @@ class LabelledData {
 
  private:
   static LabelledData read(const std::string& path, const ExtxyzLabels& labels);
-  static LabelledData of_structure(const std::string& path, const Structure& structure);
+  void add(const Structure& structure, const std::vector<std::array<double, 3>>& force);
   std::string path_;
   std::optional<DataSystem> system_;
   std::vector<ExtxyzFrame> frames_;

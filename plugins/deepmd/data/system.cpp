@@ -6,36 +6,21 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <filesystem>
-#include <fstream>
 
 #include "core/base/error.hpp"
-#include "core/io/npy.hpp"
-#include "core/io/text_lines.hpp"
 #include "core/particles/right_handed.hpp"
 
 namespace cambium::deepmd {
 
-namespace fs = std::filesystem;
-
 namespace {
 
-/// Words of a text file, as numpy.loadtxt reads them: the rest of a line after '#' is ignored.
-std::vector<std::string> read_words(const fs::path& path) {
-  std::ifstream in(path);
-  std::vector<std::string> out;
-  for (std::string line; std::getline(in, line);)
-    for (const auto word : io::split(std::string_view(line).substr(0, line.find('#')))) out.emplace_back(word);
-  return out;
-}
-
-std::vector<int> read_types(const fs::path& path) {
+std::vector<int> read_types(const SystemFiles& files) {
   std::vector<int> out;
-  for (const auto& word : read_words(path)) {
+  for (const auto& word : files.words("type.raw")) {
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), out.emplace_back());
     if (error != std::errc() || end != word.data() + word.size())
-      throw InputError(fmt::format("{}: the type of atom {} is '{}', which is no whole number", path.string(),
-                                   out.size() - 1, word));
+      throw InputError(fmt::format("{}: the type of atom {} is '{}', which is no whole number",
+                                   files.path_of("type.raw"), out.size() - 1, word));
   }
   return out;
 }
@@ -75,9 +60,11 @@ struct FrameRows {
 };
 
 /// Reads an array of these extents per frame, of which the last may be 0, for any; nullopt if the file does not exist.
-std::optional<FrameRows> read_rows(const std::string& path, std::int64_t frames, std::vector<std::int64_t> extents) {
-  if (!fs::exists(path)) return {};
-  io::NpyArray array = io::read_npy(path);
+std::optional<FrameRows> read_rows(const SystemFiles& files, const std::string& name, std::int64_t frames,
+                                   std::vector<std::int64_t> extents) {
+  if (!files.has(name)) return {};
+  const std::string path = files.path_of(name);
+  io::NpyArray array = files.array(name);
   std::int64_t width = 1;
   for (const auto extent : extents)
     if (extent > 0) width *= extent;
@@ -95,9 +82,10 @@ std::optional<FrameRows> read_rows(const std::string& path, std::int64_t frames,
 
 /// Reads coordinates, which determine the number of frames: (frames, 3 atoms), (frames, atoms, 3), or for one frame
 /// without the first axis.
-FrameRows read_coordinates(const std::string& path, std::int64_t atoms) {
-  if (!fs::exists(path)) throw InputError(fmt::format("{}: does not exist", path));
-  io::NpyArray array = io::read_npy(path);
+FrameRows read_coordinates(const SystemFiles& files, const std::string& name, std::int64_t atoms) {
+  const std::string path = files.path_of(name);
+  if (!files.has(name)) throw InputError(fmt::format("{}: does not exist", path));
+  io::NpyArray array = files.array(name);
   const auto count = static_cast<std::int64_t>(array.values.size());
   const std::int64_t width = 3 * atoms, frames = width > 0 ? count / width : 0;
   if (count != frames * width || (count > 0 && !holds(array.shape, {atoms, 3}, frames)))
@@ -131,14 +119,10 @@ std::vector<double> turned_tensor(const std::vector<double>& w, const double q[3
   return out;
 }
 
-/// Error hint for a folder of systems, all of which DeePMD-kit would read.
-std::string systems_below(const fs::path& root) {
-  std::vector<std::string> found;
-  std::error_code none;
-  for (const auto& entry : fs::directory_iterator(root, none))
-    if (fs::exists(entry.path() / "type.raw")) found.push_back(entry.path().string());
+/// Error hint for a folder or file of systems, all of which DeePMD-kit would read.
+std::string systems_below(const SystemFiles& files) {
+  std::vector<std::string> found = files.systems();
   if (found.empty()) return "";
-  std::sort(found.begin(), found.end());
   constexpr std::size_t most = 3;
   const bool more = found.size() > most;
   found.resize(std::min(found.size(), most));
@@ -147,29 +131,28 @@ std::string systems_below(const fs::path& root) {
 
 }  // namespace
 
-DataSystem DataSystem::load(const std::string& folder) {
+DataSystem DataSystem::load(const std::string& path) {
   DataSystem system;
-  system.folder_ = folder;
-  const fs::path root(folder);
-  if (!fs::exists(root / "type.raw"))
-    throw InputError(fmt::format("{}: not a deepmd/npy system: there is no type.raw{}", folder, systems_below(root)));
-  system.types_ = read_types(root / "type.raw");
-  system.type_map_ = read_words(root / "type_map.raw");
-  if (system.types_.empty()) throw InputError(fmt::format("{}/type.raw: holds no atom", folder));
-  std::vector<std::string> sets;
-  for (const auto& entry : fs::directory_iterator(root))
-    if (entry.is_directory() && entry.path().filename().string().rfind("set.", 0) == 0)
-      sets.push_back(entry.path().string());
-  if (sets.empty() && fs::exists(root / "coord.raw"))
+  system.folder_ = path;
+  const auto files = SystemFiles::open(path);
+  const char* const format = files->is_hdf5() ? "deepmd/hdf5" : "deepmd/npy";
+  if (!files->has("type.raw"))
+    throw InputError(fmt::format("{}: not a {} system: there is no type.raw{}", path, format, systems_below(*files)));
+  system.types_ = read_types(*files);
+  system.type_map_ = files->words("type_map.raw");
+  if (system.types_.empty()) throw InputError(fmt::format("{}: holds no atom", files->path_of("type.raw")));
+  const std::vector<std::string> sets = files->sets();
+  if (sets.empty() && files->has("coord.raw"))
     throw InputError(
         fmt::format("{0}: a deepmd/raw system, expected deepmd/npy; dpdata converts it: dpdata.LabeledSystem(\"{0}\", "
                     "fmt=\"deepmd/raw\").to(\"deepmd/npy\", \"{0}\")",
-                    folder));
-  if (sets.empty()) throw InputError(fmt::format("{}: not a deepmd/npy system: there is no folder set.*", folder));
-  std::sort(sets.begin(), sets.end());
+                    path));
+  if (sets.empty())
+    throw InputError(
+        fmt::format("{}: not a {} system: there is no {} set.*", path, format, files->is_hdf5() ? "group" : "folder"));
   // Either all sets are of mixed type or none; like DeePMD-kit, check the first one.
-  const bool mixed = fs::exists(sets.front() + "/real_atom_types.npy");
-  for (const std::string& set : sets) system.load_set(set, !fs::exists(root / "nopbc"), mixed);
+  const bool mixed = files->has(sets.front() + "/real_atom_types.npy");
+  for (const std::string& set : sets) system.load_set(*files, set, mixed);
   return system;
 }
 
@@ -203,25 +186,28 @@ static void drop_missing(LabelledFrame& frame, const std::string& path, std::int
   frame = std::move(out);
 }
 
-void DataSystem::load_set(const std::string& set, bool periodic, bool mixed) {
+void DataSystem::load_set(const SystemFiles& files, const std::string& set, bool mixed) {
   const auto atoms = static_cast<std::int64_t>(types_.size());
-  const std::optional<FrameRows> coord = read_coordinates(set + "/coord.npy", atoms);
+  const std::optional<FrameRows> coord = read_coordinates(files, set + "/coord.npy", atoms);
   const std::int64_t n = static_cast<std::int64_t>(coord->values.size()) / coord->width;
   const auto rows = [&](const char* name, std::vector<std::int64_t> extents) {
-    return read_rows(set + "/" + name + ".npy", n, std::move(extents));
+    return read_rows(files, set + "/" + name + ".npy", n, std::move(extents));
   };
+  const bool periodic = !files.has("nopbc");
   const auto box = periodic ? rows("box", {3, 3}) : std::nullopt;
+  const std::string path_of_box = files.path_of(set + "/box.npy");
   if (periodic && !box)
-    throw InputError(fmt::format("{}/box.npy: does not exist; for isolated molecules put an empty file 'nopbc' into {}",
-                                 set, folder_));
+    throw InputError(fmt::format("{}: does not exist; for isolated molecules put {} 'nopbc' into {}", path_of_box,
+                                 files.is_hdf5() ? "a dataset" : "an empty file", folder_));
   const auto energy = rows("energy", {1}), force = rows("force", {atoms, 3}), virial = rows("virial", {3, 3});
   const auto fparam = rows("fparam", {0}), aparam = rows("aparam", {atoms, 0});
   const auto types = mixed ? rows("real_atom_types", {atoms}) : std::nullopt;
+  const std::string path_of_types = files.path_of(set + "/real_atom_types.npy");
   if (mixed && !types)
     throw InputError(
-        fmt::format("{0}/real_atom_types.npy: does not exist, but other sets of {1} have it: a system is of "
-                    "mixed type in all of its sets or in none",
-                    set, folder_));
+        fmt::format("{}: does not exist, but other sets of {} have it: a system is of mixed type in all of its sets "
+                    "or in none",
+                    path_of_types, folder_));
   for (std::int64_t k = 0; k < n; ++k) {
     LabelledFrame frame;
     double q[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
@@ -234,7 +220,7 @@ void DataSystem::load_set(const std::string& set, bool periodic, bool mixed) {
         frame.box = Box::from_vectors(vectors, q);
         frame.axes = GivenAxes(q);
       } catch (const InputError& error) {
-        throw InputError(fmt::format("{}/box.npy: frame {}: {}", set, k, error.what()));
+        throw InputError(fmt::format("{}: frame {}: {}", path_of_box, k, error.what()));
       }
     }
     frame.x = turned(row(coord, k), q);
@@ -244,7 +230,7 @@ void DataSystem::load_set(const std::string& set, bool periodic, bool mixed) {
     frame.fparam = row(fparam, k);
     frame.aparam = row(aparam, k);
     for (const double type : row(types, k)) frame.types.push_back(static_cast<int>(type));
-    if (mixed) drop_missing(frame, set + "/real_atom_types.npy", k, type_map_.size());
+    if (mixed) drop_missing(frame, path_of_types, k, type_map_.size());
     frames_.push_back(std::move(frame));
   }
 }

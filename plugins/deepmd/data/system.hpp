@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/particles/given_axes.hpp"
+#include "plugins/deepmd/data/system_files.hpp"
 
 namespace cambium::deepmd {
 
@@ -22,16 +23,17 @@ struct LabelledFrame {
   std::vector<int> types;                    ///< of a frame of a system of mixed type; empty: those of the system
 };
 
-/// A folder of DeePMD-kit's deepmd/npy data: type.raw, type_map.raw, optionally nopbc, and set.*/{coord, box, energy,
-/// force, virial, fparam, aparam}.npy, with frames along the first axis and the other axes as they are or flattened.
-/// All frames have the same atoms, except in systems of mixed type, where real_atom_types.npy has those of each frame
+/// A system of DeePMD-kit's data: type.raw, type_map.raw, optionally nopbc, and set.*/{coord, box, energy, force,
+/// virial, fparam, aparam}.npy, in a folder or in a group of an HDF5 file (SystemFiles), with frames along the first
+/// axis and the other axes as they are or flattened. All frames have the same atoms, except in systems of mixed type,
+/// where real_atom_types.npy has those of each frame
 /// (-1: none, such rows are dropped).
 class DataSystem {
  public:
   /// Reads everything; InputError names the file that is missing or has the wrong shape.
-  static DataSystem load(const std::string& folder);
+  static DataSystem load(const std::string& path);
 
-  const std::string& folder() const { return folder_; }
+  const std::string& folder() const { return folder_; }                   ///< path as given
   const std::vector<std::string>& type_map() const { return type_map_; }  ///< empty when the folder has none
   const std::vector<int>& types() const { return types_; }  ///< by atom, indices of type_map(); not of mixed systems
   /// For the atoms of a frame.
@@ -40,7 +42,7 @@ class DataSystem {
   const LabelledFrame& frame(std::size_t k) const { return frames_[k]; }
 
  private:
-  void load_set(const std::string& set, bool periodic, bool mixed);
+  void load_set(const SystemFiles& files, const std::string& set, bool mixed);
   std::string folder_;
   std::vector<std::string> type_map_;
   std::vector<int> types_;

@@ -4,8 +4,8 @@
 
 namespace cambium::deepmd {
 
-/// Systems in DeePMD-kit's deepmd/npy format, one sample per frame, in the order of the deck and of the sets.
-/// Everything is held in memory.
+/// Systems in DeePMD-kit's formats deepmd/npy and deepmd/hdf5, one sample per frame, in the order of the deck and of
+/// the sets. Everything is held in memory.
 class DeepmdNpy : public train::Dataset {
  public:
   struct Params {
@@ -21,6 +21,7 @@ class DeepmdNpy : public train::Dataset {
   std::int64_t bytes_read() const override { return samples_.bytes(); }
 
  private:
+  void add(const std::string& path, const std::string& key);
   Params params_;
   HeldSamples samples_;
 };

@@ -78,9 +78,11 @@ struct DeepPotentialModel {
   bool type_one_side = true;                           ///< embedding depends on the neighbour's type only; not se_e3's
   std::string precision = "float64";                   ///< of the stored networks
   std::vector<std::array<double, 4>> mean, deviation;  ///< of the environment matrix, [centre * ntypes + neighbour]
-  std::vector<Network> embedding;      ///< see embedding_index(); empty networks belong to excluded pairs
-  Network type_embedding;              ///< se_atten: of a species as unit vector; without layers: none
-  bool concat_output_tebd = true;      ///< se_atten: the centre's embedding is appended to the descriptor
+  std::vector<Network> embedding;  ///< see embedding_index(); empty networks belong to excluded pairs
+  /// Of a species as unit vector; one embedding network then serves all pairs. se_atten, optional in se_e2_a; without
+  /// layers: none.
+  Network type_embedding;
+  bool concat_output_tebd = true;      ///< the centre's type embedding is appended to the descriptor
   AttentionLayers attention;           ///< se_atten
   std::vector<NetworkTable> tables;    ///< as stored in a compressed model's file, by embedding network; may be empty
   std::vector<Network> fitting;        ///< by centre type, or one for all
@@ -120,7 +122,8 @@ struct DeepPotentialModel {
   /// Reads and checks a model file; InputError names file and key.
   static DeepPotentialModel load(const std::string& path);
   static DeepPotentialModel from_tree(const ModelTree& tree, const std::string& file);
-  /// The tree that DeePMD-kit's own readers and load() accept.
+  /// The tree that DeePMD-kit's own readers and load() accept. DeePMD-kit's files have no type embedding beside
+  /// se_e2_a: `model` is then by_species(), and `shared_model`, which load() prefers, the model itself.
   ModelTree to_tree() const;
 };
 

@@ -269,12 +269,15 @@ void read_descriptor(const TreeCursor& node, DeepPotentialModel& m) {
   if (node.has("env_mat") && node.at("env_mat").flag("use_exp_switch", false))
     node.at("env_mat").complain("use_exp_switch is not supported; supported: the polynomial switch of se_e2_a");
   const std::size_t nt = m.type_map.size();
+  const bool shared = species || (m.descriptor == Descriptor::se_e2_a && node.has("type_embedding"));
   if (species)
+    read_species_descriptor(node, m);
+  else if (shared)
     read_type_embedding(node, m);
   else
     m.embedding = read_collection(node.at("embeddings"), m.type_one_side ? nt : nt * nt);
   for (const Network& net : m.embedding)
-    if (!species && !net.layers.empty() && (net.in() != 1 || net.out() != m.width()))
+    if (!shared && !net.layers.empty() && (net.in() != 1 || net.out() != m.width()))
       node.at("embeddings").complain("embedding networks must take one value and all give the same number of values");
   if (species || m.descriptor == Descriptor::se_e2_a) {
     m.axis_neuron = node.at("axis_neuron").integer();
@@ -289,7 +292,7 @@ void read_descriptor(const TreeCursor& node, DeepPotentialModel& m) {
     require_angles(node, m);
   else if (species)
     require_shared_statistics(node, m);
-  else if (node.has("compress"))
+  else if (node.has("compress") && !shared)
     m.tables = read_tables(node.at("compress"), m);
 }
 
@@ -336,7 +339,7 @@ void read_vacuum(const TreeCursor& node, DeepPotentialModel& m) {
   for (const auto& energy : energies.json()) any = any || !energy.is_null();
   if (!any) return;
   for (const DeepPotentialModel& part : m.descriptors())
-    if (part.type_columns() > 0)
+    if (part.descriptor == Descriptor::se_atten && part.type_columns() > 0)
       energies.complain("is not supported where type embeddings follow the descriptor (concat_output_tebd)");
   for (std::size_t t = 0; t < m.type_map.size(); ++t)
     m.subtract_vacuum[t] = m.fitting.size() == 1 || t >= energies.size() || !energies.json()[t].is_null();
@@ -380,7 +383,7 @@ void read_fitting(const TreeCursor& node, DeepPotentialModel& m) {
 DeepPotentialModel DeepPotentialModel::from_tree(const ModelTree& tree, const std::string& file) {
   const TreeCursor root(tree, file);
   if (!tree.root.is_object() || !root.has("model")) root.complain("not a DeePMD-kit model: key 'model' is missing");
-  const TreeCursor node = root.at("model");
+  const TreeCursor node = root.at(root.has("shared_model") ? "shared_model" : "model");
   if (const std::string type = node.text("type", "standard"); type != "standard")
     node.complain(fmt::format("model of type '{}' is not supported; supported: standard", type));
   DeepPotentialModel m;

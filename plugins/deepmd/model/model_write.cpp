@@ -4,7 +4,7 @@
 #include <cmath>
 #include <ctime>
 
-#include "plugins/deepmd/model/model.hpp"
+#include "plugins/deepmd/model/type_embedding.hpp"
 
 namespace cambium::deepmd {
 
@@ -270,7 +270,8 @@ class TreeWriter {
     if (d.descriptor == Descriptor::se_atten) return species_descriptor(d);
     const bool full = d.descriptor == Descriptor::se_e2_a, angles = d.descriptor == Descriptor::se_e3;
     const Network& net = first(d.embedding);
-    Json networks = collection(d.embedding, true, d.type_one_side ? 1 : 2);
+    const bool types = !d.type_embedding.layers.empty();
+    Json networks = collection(d.embedding, true, types ? 0 : d.type_one_side ? 1 : 2);
     Json out{{"@class", "Descriptor"},
              {"type", full     ? "se_e2_a"
                       : angles ? "se_e3"
@@ -291,6 +292,7 @@ class TreeWriter {
     if (!angles) out["spin"] = nullptr;
     out["env_mat"] = Json{{"rcut", d.rcut}, {"rcut_smth", d.rcut_smth}};
     out["embeddings"] = std::move(networks);
+    if (types) out["type_embedding"] = type_embedding(d);
     out["@variables"] = Json{{"davg", slots(d, d.mean)}, {"dstd", slots(d, d.deviation)}};
     if (full || angles) out["type_map"] = m_.type_map;
     if (!d.tables.empty()) {
@@ -359,7 +361,13 @@ ModelTree DeepPotentialModel::to_tree() const {
                    {"backend", "Cambium"},
                    {"model_def_script", {{"type_map", type_map}}},
                    {"@variables", Json::object()}};
-  tree.root["model"] = TreeWriter(*this, tree).model();
+  if (is_known_by_species(*this)) {
+    const DeepPotentialModel plain = by_species(*this);
+    tree.root["model"] = TreeWriter(plain, tree).model();
+    tree.root["shared_model"] = TreeWriter(*this, tree).model();
+  } else {
+    tree.root["model"] = TreeWriter(*this, tree).model();
+  }
   if (min_distance > 0.0) tree.root["min_nbor_dist"] = min_distance;
   return tree;
 }

@@ -57,12 +57,15 @@ namespace {
 
 using Descriptor = DeepPotentialModel::Descriptor;
 
-/// The networks of se_atten.
+/// The networks of se_atten, and of se_e2_a with type embedding.
 void fill_species(RandomSource& source, const RandomModel& spec, DeepPotentialModel& m) {
   const int nt = m.ntypes();
-  const bool table = spec.type_embedding.size() == 1;
+  const bool table = spec.type_embedding.size() == 1 && !spec.with_types;
   m.type_embedding = random_network(source, nt, spec.type_embedding, table ? "linear" : spec.activation, false);
-  for (Layer& layer : m.type_embedding.layers) layer.b.clear();
+  for (Layer& layer : m.type_embedding.layers) {
+    if (!spec.use_tebd_bias) layer.b.clear();
+    if (spec.tebd_resnet_dt && layer.copies()) layer.idt = source.array(layer.out, 0.1, 0.5);
+  }
   m.concat_output_tebd = spec.concat_output_tebd;
   const int inputs = 1 + (m.type_one_side ? 1 : 2) * m.type_embedding.out();
   m.embedding = {random_network(source, inputs, spec.neuron, spec.activation, false)};
@@ -96,7 +99,7 @@ void fill_descriptor(RandomSource& source, const RandomModel& spec, DeepPotentia
   m.deviation.assign(nt * nt,
                      {spec.radial_deviation, spec.angular_deviation, spec.angular_deviation, spec.angular_deviation});
   m.pair_excluded.assign(nt * nt, 0);
-  if (species) return fill_species(source, spec, m);
+  if (species || spec.with_types) return fill_species(source, spec, m);
   m.embedding.resize(m.type_one_side ? nt : nt * nt);
   for (std::size_t k = 0; k < m.embedding.size(); ++k)
     if (!angles || k % nt <= k / nt) m.embedding[k] = random_network(source, 1, spec.neuron, spec.activation, false);

@@ -16,6 +16,8 @@ struct RandomModel {
   int axis_neuron = 16;
   bool type_one_side = true;
   std::vector<int> type_embedding = {8};  ///< se_atten: widths, the first of them linear if it is the only one
+  bool with_types = false;                ///< se_e2_a with that type embedding, always of tanh
+  bool tebd_resnet_dt = false, use_tebd_bias = false;
   bool concat_output_tebd = true;
   int attn_layer = 0, attn = 16;
   bool attn_dotr = true, attn_normalize = true, attn_smooth = true;
@@ -28,9 +30,9 @@ struct RandomModel {
   std::vector<RandomModel> parts;  ///< of descriptor hybrid: the descriptors' keys and seeds
 };
 
-/// se_atten has a mean of zero, and one energy network serves all species if a descriptor is of this kind. Weights are
-/// normal with deviation 1/sqrt(in + out), biases standard normal (first layers) and timesteps normal around 0.1, all a
-/// function of the seed only.
+/// se_atten has a mean of zero, and one energy network serves all species if a descriptor has a type embedding. Weights
+/// are normal with deviation 1/sqrt(in + out), biases standard normal (first layers) and timesteps normal around 0.1,
+/// all a function of the seed only.
 DeepPotentialModel random_model(const RandomModel& spec);
 
 }  // namespace cambium::deepmd

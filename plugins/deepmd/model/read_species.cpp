@@ -1,4 +1,5 @@
-// Reading of the data that a model file has for se_atten in addition to those of a pair descriptor.
+// Reading of type embeddings, and of the data that a model file has for se_atten in addition to those of a pair
+// descriptor.
 #include <fmt/format.h>
 
 #include "plugins/deepmd/model/read_parts.hpp"
@@ -72,7 +73,6 @@ void require_known_choices(const TreeCursor& node) {
 }  // namespace
 
 void read_type_embedding(const TreeCursor& node, DeepPotentialModel& m) {
-  require_known_choices(node);
   m.concat_output_tebd = node.flag("concat_output_tebd", true);
   m.type_embedding = read_network(node.at("type_embedding").at("embedding"));
   const int width = m.type_embedding.out(), inputs = 1 + (m.type_one_side ? 1 : 2) * width;
@@ -83,6 +83,11 @@ void read_type_embedding(const TreeCursor& node, DeepPotentialModel& m) {
   if (m.embedding.front().in() != inputs)
     node.at("embeddings")
         .complain(fmt::format("expected a network from {} values, found {}", inputs, m.embedding[0].in()));
+}
+
+void read_species_descriptor(const TreeCursor& node, DeepPotentialModel& m) {
+  require_known_choices(node);
+  read_type_embedding(node, m);
   m.attention = read_attention(node, m.width());
 }
 

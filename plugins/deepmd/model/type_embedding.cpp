@@ -20,6 +20,13 @@ bool has_type_embedding(const DeepPotentialModel& m) {
                      [](const DeepPotentialModel& part) { return !part.type_embedding.layers.empty(); });
 }
 
+bool is_known_by_species(const DeepPotentialModel& m) {
+  return has_type_embedding(m) &&
+         std::none_of(m.descriptors().begin(), m.descriptors().end(), [](const DeepPotentialModel& part) {
+           return part.descriptor == DeepPotentialModel::Descriptor::se_atten;
+         });
+}
+
 std::vector<std::vector<double>> species_embeddings(const DeepPotentialModel& m) {
   std::vector<std::vector<double>> out;
   for (std::size_t t = 0; t < m.type_map.size(); ++t) {

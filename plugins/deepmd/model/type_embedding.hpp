@@ -11,6 +11,9 @@ std::vector<int> shared_slots(int total, int types);
 /// True if a descriptor uses type embeddings; one energy network then serves all species.
 bool has_type_embedding(const DeepPotentialModel& model);
 
+/// True if type embeddings are those of se_e2_a, which DeePMD-kit's files and tables hold only by_species().
+bool is_known_by_species(const DeepPotentialModel& model);
+
 /// Embedding of every species, type_embedding.out() values each.
 std::vector<std::vector<double>> species_embeddings(const DeepPotentialModel& descriptor);
 
@@ -18,7 +21,7 @@ std::vector<std::vector<double>> species_embeddings(const DeepPotentialModel& de
 /// be specialised to one species.
 void require_separable(const DeepPotentialModel& model);
 
-/// The same model without type embeddings. For given species their embedding is a constant, so se_atten's embedding
+/// The same model without type embeddings. For given species their embedding is a constant, so the shared embedding
 /// network becomes one with a scalar input for each pair of species, which differ in the bias of the first layer, and
 /// so do the energy networks, one for each species. Models without type embedding are copied; a part of a hybrid has no
 /// energy network.

@@ -63,6 +63,10 @@ void DeepPotentialNetwork::Params::describe(deck::Describe<Params>& d) {
     if (p.fitting.empty()) return "fitting needs at least one layer";
     for (int n : p.fitting)
       if (n < 1) return "the widths of fitting must be positive";
+    const auto any = [&](auto is) { return std::any_of(p.hybrid.begin(), p.hybrid.end(), is); };
+    if (any([](const DescriptorParams& one) { return one.together(); }) &&
+        any([](const DescriptorParams& one) { return !one.together() && !one.type_embedding.empty(); }))
+      return "hybrid: se_e2_a with type_embedding and se_atten cannot be combined; leave out type_embedding of se_e2_a";
     if (p.interpolation && *p.interpolation != 0.0 && (*p.interpolation < 1e-13 || *p.interpolation > 1e-3))
       return "interpolation must be 0 or lie between 1e-13 and 1e-3";
     for (const DescriptorParams& one : p.descriptors())
@@ -111,7 +115,7 @@ void require_trainable(const DeepPotentialModel& m) {
           !(free && kind == Activation::Kind::linear))
         refuse("a hidden layer is not tanh");
       if (layer.b.empty() && !free) refuse("a layer has no bias");
-      if (!fitting && !layer.idt.empty()) refuse("its embedding networks have resnet_dt");
+      if (!fitting && !layer.idt.empty() && !free) refuse("its embedding networks have resnet_dt");
     }
 }
 }  // namespace

@@ -20,11 +20,15 @@ std::string DescriptorParams::problem() const {
     if (n < 1 || n > 1000) return "the widths of type_embedding must lie between 1 and 1000";
   const DescriptorParams plain;
   const auto own = [](const DescriptorParams& p) {
-    return std::tie(p.tebd_dim, p.type_embedding, p.concat_output_tebd, p.attn_layer, p.attn, p.attn_dotr, p.normalize,
+    return std::tie(p.tebd_dim, p.concat_output_tebd, p.attn_layer, p.attn, p.attn_dotr, p.normalize,
                     p.smooth_type_embedding, p.scaling_factor, p.temperature);
   };
   if (!together() && own(*this) != own(plain))
-    return "tebd_dim, type_embedding, concat_output_tebd and the keys of attention belong to descriptor: se_atten";
+    return "tebd_dim, concat_output_tebd and the keys of attention belong to descriptor: se_atten";
+  if (!together() && descriptor != Descriptor::se_e2_a && !type_embedding.empty())
+    return "type_embedding belongs to descriptor: se_e2_a or se_atten";
+  if (type_embedding.empty() && (tebd_resnet_dt || (use_tebd_bias && !together())))
+    return "tebd_resnet_dt and use_tebd_bias belong to a type_embedding";
   return "";
 }
 
@@ -51,12 +55,13 @@ Network empty_network(int in, const std::vector<int>& widths, bool timestep, con
   return net;
 }
 
-/// As in DeePMD-kit, the species' embedding has no bias; an embedding table is a single linear layer.
+/// As in DeePMD-kit, an embedding table is a single linear layer.
 void build_type_embedding(const DescriptorParams& p, DeepPotentialModel& m) {
   const bool table = p.type_embedding.empty();
-  m.type_embedding =
-      empty_network(m.ntypes(), table ? std::vector{p.tebd_dim} : p.type_embedding, false, table ? "linear" : "tanh");
-  for (Layer& layer : m.type_embedding.layers) layer.b.clear();
+  m.type_embedding = empty_network(m.ntypes(), table ? std::vector{p.tebd_dim} : p.type_embedding, p.tebd_resnet_dt,
+                                   table ? "linear" : "tanh");
+  if (!p.use_tebd_bias)
+    for (Layer& layer : m.type_embedding.layers) layer.b.clear();
   m.concat_output_tebd = p.concat_output_tebd;
   const int width = p.neuron.back();
   m.attention.attn = p.attn;
@@ -93,7 +98,7 @@ void build_descriptor(const DescriptorParams& p, DeepPotentialModel& m) {
   m.type_one_side = p.one_side() && !angles;
   m.pair_excluded.assign(nt * nt, 0);
   m.sel.assign(nt, 0);
-  if (p.together()) return build_type_embedding(p, m);
+  if (p.together() || !p.type_embedding.empty()) return build_type_embedding(p, m);
   m.embedding.assign(m.type_one_side ? nt : nt * nt, {});
   for (std::size_t k = 0; k < m.embedding.size(); ++k)
     if (!angles || k % nt <= k / nt) m.embedding[k] = empty_network(1, p.neuron, false);

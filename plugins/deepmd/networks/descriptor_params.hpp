@@ -17,6 +17,7 @@ struct DescriptorParams {
   std::optional<bool> type_one_side;
   int tebd_dim = 8;
   std::vector<int> type_embedding;
+  bool tebd_resnet_dt = false, use_tebd_bias = false;
   bool concat_output_tebd = true;
   int attn_layer = 0, attn = 128;
   bool attn_dotr = true, normalize = true, smooth_type_embedding = true;
@@ -25,26 +26,34 @@ struct DescriptorParams {
   bool operator==(const DescriptorParams&) const = default;
 
   bool one_side() const { return type_one_side.value_or(!together()); }
-  bool together() const { return descriptor == Descriptor::se_atten; }  ///< one network for all species
+  bool together() const { return descriptor == Descriptor::se_atten; }  ///< slots of all species in common
   std::string problem() const;                                          ///< empty where there is none
   static void describe(deck::Describe<DescriptorParams>& d);
 };
 
 /// Sets the sizes of one descriptor and of its networks, whose weights are zero; m.type_map is given. se_e3 has an
-/// embedding network for each pair of neighbours' species, se_atten one for all.
+/// embedding network for each pair of neighbours' species, se_atten and se_e2_a with type_embedding one for all.
 void build_descriptor(const DescriptorParams& params, DeepPotentialModel& m);
 /// An energy network with these hidden widths, with trainable factors on its layers if `timestep`.
 Network empty_energy_network(int inputs, const std::vector<int>& widths, bool timestep);
 
-/// Keys that belong to se_atten.
+/// Keys of type embeddings, most of which belong to se_atten.
 template <class P>
 void describe_species(deck::Describe<P>& d) {
   d("tebd_dim", static_cast<int P::*>(&P::tebd_dim), "width of the type embedding, a trainable table (se_atten)")
       .range(1, 1000)
       .def(8);
   d("type_embedding", static_cast<std::vector<int> P::*>(&P::type_embedding),
-    "widths of a network (tanh) of the type embedding, the last one in place of tebd_dim (se_atten); absent: a table")
+    "widths of a network (tanh) of the type embedding: se_e2_a with it has one embedding and one energy network for "
+    "all "
+    "species; se_atten: the last one in place of tebd_dim; absent: none, or a table (se_atten)")
       .def({});
+  d("tebd_resnet_dt", static_cast<bool P::*>(&P::tebd_resnet_dt),
+    "trainable factors on layers of the network type_embedding that add their input (DeePMD-kit's resnet_dt there)")
+      .def(false);
+  d("use_tebd_bias", static_cast<bool P::*>(&P::use_tebd_bias),
+    "biases in the type embedding, as DeePMD-kit before version 3 always has them")
+      .def(false);
   d("concat_output_tebd", static_cast<bool P::*>(&P::concat_output_tebd),
     "type embedding of the atom itself as further input of the energy network (se_atten)")
       .def(true);

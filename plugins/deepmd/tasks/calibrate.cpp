@@ -18,7 +18,8 @@ void Calibrate::Params::describe(deck::Describe<Params>& d) {
   d("committee", &Params::committee, "further models of the same species, in the order of the potential's committee")
       .example("[model_2/model.dp, model_3/model.dp]");
   d("systems", &Params::systems,
-    "labelled frames that no model was trained on: folders of deepmd/npy data, extended XYZ files")
+    "labelled frames that no model was trained on: systems of DeePMD-kit (folders, FILE.hdf5#/GROUP), extended XYZ "
+    "files")
       .example("[label/validation]");
   d("test", &Params::test, "further such frames, on which the coverage is reported; default: none").def({});
   d("level", &Params::level, "fraction of force errors that the calibrated bound covers")

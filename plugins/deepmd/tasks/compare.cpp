@@ -38,7 +38,7 @@ void Compare::Entry::describe(deck::Describe<Entry>& d) {
 }
 
 void Compare::Params::describe(deck::Describe<Params>& d) {
-  d("systems", &Params::systems, "folders of deepmd/npy data, extended XYZ files with forces")
+  d("systems", &Params::systems, "systems of DeePMD-kit (folders, FILE.hdf5#/GROUP), extended XYZ files with forces")
       .example("[label/validation]");
   d("potentials", &Params::potentials, "potentials by the name of their row");
   d("labels", &Params::labels, "names and units of the labels in extended XYZ files");

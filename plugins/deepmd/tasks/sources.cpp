@@ -40,10 +40,10 @@ void add_sources(const deck::Node& node, std::vector<Source>& out) {
   for (const auto& item : node.items()) add_sources(item, out);
   for (const auto& entry : node.entries()) add_sources(entry.value, out);
   if (!node.is_scalar() || node.text().empty()) return;
-  const fs::path path = node.text();
+  const fs::path path = node.text().substr(0, node.text().find('#'));  // FILE#/GROUP: the file
   std::error_code none;
   if (fs::is_regular_file(path, none) || fs::is_regular_file(path / "type.raw", none))
-    out.push_back({node.text(), sum_of(path)});
+    out.push_back({path.string(), sum_of(path)});
 }
 
 /// Prefix of a source in a journal's first line.

@@ -13,7 +13,7 @@ namespace cambium::deepmd {
 
 void TestStage::Params::describe(deck::Describe<Params>& d) {
   d("model", &Params::model, "model file, .dp, .yaml or .pb").example("water.dp");
-  d("systems", &Params::systems, "folders of deepmd/npy data, extended XYZ files with labels")
+  d("systems", &Params::systems, "systems of DeePMD-kit (folders, FILE.hdf5#/GROUP), extended XYZ files with labels")
       .example("[water/data_3]");
   d("labels", &Params::labels, "names and units of the labels in extended XYZ files");
   d("precision", &Params::precision, "float64, or mixed: networks in float32")

@@ -33,6 +33,12 @@ void add_common(CLI::App& app, ToolOptions& options) {
   app.add_option("--aparam", options.aparam, "atomic parameters, the same for every atom, where the data have none");
 }
 
+/// What files of LAMMPS do not say.
+void add_lammps(CLI::App& app, LammpsKeys& keys) {
+  app.add_option("--species", keys.species, "species of the types 1, 2, ... of a dump or data file of LAMMPS");
+  app.add_option("--units", keys.units, "style of units of a file of LAMMPS; left out: the file's, else metal");
+}
+
 int show(std::vector<std::string> arguments, Context& context) {
   CLI::App app("What a model file holds", "cambium deepmd show");
   std::string model;
@@ -44,9 +50,12 @@ int eval(std::vector<std::string> arguments, Context& context) {
   CLI::App app("Energy, forces and pressure of structures", "cambium deepmd eval");
   EvalOptions options;
   add_common(app, options);
-  app.add_option("structure", options.structure, "extended XYZ, POSCAR or gen file, or folder of a deepmd/npy system")
+  app.add_option("structure", options.structure,
+                 "extended XYZ, POSCAR or gen file, dump or data file of LAMMPS, or a system of DeePMD-kit (folder, "
+                 "FILE.hdf5#/GROUP)")
       ->required();
-  app.add_option("--frame", options.frame, "frame of the XYZ file, from 0; negative from the end");
+  app.add_option("--frame", options.frame, "frame of the file, from 0; negative from the end");
+  add_lammps(app, options.lammps);
   app.add_option("--output", options.output, "extended XYZ file to write, with forces");
   return run_tool(app, std::move(arguments), context, [&] { print(evaluate_files(options, context.comm), context); });
 }
@@ -69,7 +78,9 @@ int test(std::vector<std::string> arguments, Context& context) {
   CLI::App app("Errors of a model on labelled systems and frames", "cambium deepmd test");
   TestOptions options;
   add_common(app, options);
-  app.add_option("systems", options.systems, "folders of deepmd/npy systems, extended XYZ files with labels")
+  app.add_option("systems", options.systems,
+                 "systems of DeePMD-kit (folders, FILE.hdf5#/GROUP), extended XYZ files with labels, dumps of LAMMPS "
+                 "with forces")
       ->required();
   app.add_option("--frames", options.most_frames, "maximum number of frames of each system");
   app.add_option("--parity", options.parity, "folder for tables of reference and prediction (CSV, HDF5)");
@@ -77,6 +88,7 @@ int test(std::vector<std::string> arguments, Context& context) {
   app.add_option("--force", options.labels.force, "columns of forces in the XYZ files")->capture_default_str();
   app.add_option("--virial", options.labels.virial, "key of virials in the XYZ files")->capture_default_str();
   app.add_option("--stress", options.labels.stress, "their key of stresses, as ASE writes them")->capture_default_str();
+  add_lammps(app, options.lammps);
   return run_tool(app, std::move(arguments), context, [&] { print(test_model(options, context.comm).text, context); });
 }
 
@@ -93,7 +105,8 @@ int convert(std::vector<std::string> arguments, Context& context) {
 int neighbours(std::vector<std::string> arguments, Context& context) {
   CLI::App app("Smallest distance and most neighbours in data", "cambium deepmd neighbor-stat");
   NeighbourOptions options;
-  app.add_option("-s,--system", options.systems, "folders of deepmd/npy data, extended XYZ files")->required();
+  app.add_option("-s,--system", options.systems, "systems of DeePMD-kit, or files as for eval")->required();
+  add_lammps(app, options.lammps);
   app.add_option("-r,--rcut", options.rcut, "cut-off radius (Å)")->capture_default_str()->check(CLI::PositiveNumber);
   app.add_option("-t,--type-map", options.type_map, "species in the order of sel; left out: as they come");
   return run_tool(app, std::move(arguments), context, [&] {
@@ -105,7 +118,8 @@ int deviation(std::vector<std::string> arguments, Context& context) {
   CLI::App app("Model deviation of several models on the frames of a system", "cambium deepmd model-devi");
   DeviationOptions options;
   app.add_option("-m,--models", options.models, "model files (.dp, .yaml or .pb), two or more")->required();
-  app.add_option("-s,--system", options.system, "folder of deepmd/npy data, or extended XYZ file")->required();
+  app.add_option("-s,--system", options.system, "system of DeePMD-kit, or file as for eval")->required();
+  add_lammps(app, options.lammps);
   app.add_option("-o,--output", options.output, "table to write")->capture_default_str();
   return run_tool(app, std::move(arguments), context, [&] {
     if (context.comm.root()) print(write_model_deviation(options), context);

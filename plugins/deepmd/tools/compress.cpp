@@ -2,12 +2,14 @@
 
 #include "core/base/error.hpp"
 #include "plugins/deepmd/model/table.hpp"
+#include "plugins/deepmd/model/type_embedding.hpp"
 #include "plugins/deepmd/tools/tools.hpp"
 
 namespace cambium::deepmd {
 
 std::string compress_model(const CompressOptions& options) {
   DeepPotentialModel model = DeepPotentialModel::load(options.model);
+  if (is_known_by_species(model)) model = by_species(model);
   const double r_min = options.r_min > 0.0 ? options.r_min : default_table_r_min(model);
   TableReport report;
   for (DeepPotentialModel& part : model.descriptors()) {

@@ -81,21 +81,10 @@ std::string list_of(const std::vector<std::string>& texts) {
   return fmt::format("[{}]", fmt::join(quoted, ", "));
 }
 
-/// All systems below a folder, as DeePMD-kit reads a single folder; the folder itself if it is a system.
-std::vector<std::string> systems_in(const std::string& folder) {
-  namespace fs = std::filesystem;
-  std::vector<std::string> out;
-  std::error_code none;
-  for (const auto& entry : fs::recursive_directory_iterator(folder, none))
-    if (entry.path().filename() == "type.raw") out.push_back(entry.path().parent_path().string());
-  std::sort(out.begin(), out.end());
-  return out.empty() ? std::vector{folder} : out;
-}
-
-/// A single system may be given without a list.
+/// A single system, or a folder or HDF5 file of systems, may be given without a list.
 std::vector<std::string> systems_of(Section& data) {
   const Json value = data.raw("systems");
-  if (value.is_string()) return systems_in(value.get<std::string>());
+  if (value.is_string()) return systems_at(value.get<std::string>());
   std::vector<std::string> out;
   for (const auto& one : value)
     if (one.is_string()) out.push_back(one.get<std::string>());
@@ -108,12 +97,24 @@ void require_flag(Section& section, const char* key, bool fallback, bool wanted)
   section.require(key, names[section.get(key, fallback)], {names[wanted]});
 }
 
+/// Keys of a network of type embeddings, DeePMD-kit's section model.type_embedding.
+std::vector<std::string> type_embedding_keys(Section& types) {
+  types.require("activation_function", types.get<std::string>("activation_function", "tanh"), {"tanh"});
+  require_flag(types, "use_econf_tebd", false, false);
+  types.raw("seed");
+  types.raw("precision");
+  std::vector<std::string> keys = {
+      fmt::format("type_embedding: [{}]", fmt::join(types.get<std::vector<int>>("neuron", {8}), ", "))};
+  if (types.get("resnet_dt", false)) keys.push_back("tebd_resnet_dt: true");
+  if (types.get("use_tebd_bias", false)) keys.push_back("use_tebd_bias: true");
+  return keys;
+}
+
 /// Keys of se_atten; the type embedding is part of the descriptor, or (TensorFlow) a section next to it.
 std::vector<std::string> species_keys(Section& descriptor, Section& types) {
   require_flag(descriptor, "set_davg_zero", true, true);
-  for (const char* key : {"attn_mask", "use_econf_tebd", "use_tebd_bias", "stripped_type_embedding"})
+  for (const char* key : {"attn_mask", "use_econf_tebd", "stripped_type_embedding"})
     require_flag(descriptor, key, false, false);
-  descriptor.require("tebd_input_mode", descriptor.get<std::string>("tebd_input_mode", "concat"), {"concat"});
   descriptor.require("lmax", std::to_string(descriptor.get("lmax", 1)), {"1"});
   require_flag(descriptor, "trainable_ln", true, true);
   descriptor.require("ln_eps", fmt::format("{:g}", descriptor.get("ln_eps", 1e-5)), {"1e-05"});
@@ -127,15 +128,10 @@ std::vector<std::string> species_keys(Section& descriptor, Section& types) {
   if (const Json temperature = descriptor.raw("temperature"); temperature.is_number())
     keys.push_back(fmt::format("temperature: {}", temperature.get<double>()));
   if (types.given()) {
-    types.require("activation_function", types.get<std::string>("activation_function", "tanh"), {"tanh"});
-    require_flag(types, "resnet_dt", false, false);
-    require_flag(types, "use_econf_tebd", false, false);
-    require_flag(types, "use_tebd_bias", false, false);
-    types.raw("seed");
-    types.raw("precision");
-    keys.push_back(fmt::format("type_embedding: [{}]", fmt::join(types.get<std::vector<int>>("neuron", {8}), ", ")));
+    for (const std::string& key : type_embedding_keys(types)) keys.push_back(key);
   } else {
     keys.push_back(fmt::format("tebd_dim: {}", descriptor.get("tebd_dim", 8)));
+    if (descriptor.get("use_tebd_bias", false)) keys.push_back("use_tebd_bias: true");
   }
   if (!descriptor.get("concat_output_tebd", true)) keys.push_back("concat_output_tebd: false");
   return keys;
@@ -150,11 +146,10 @@ std::vector<std::string> descriptor_of(Section& descriptor, Section& types, std:
   for (const char* key : {"exclude_types", "env_protection"}) descriptor.require_nothing(key);
   const bool radial = type == "se_e2_r" || type == "se_r", species = type == "se_atten" || type == "dpa1";
   const bool full = type == "se_e2_a" || type == "se_a" || species;
-  if (types.given() && !species)
-    throw InputError(
-        fmt::format("model.type_embedding: with descriptor {} it is not known here; se_atten with "
-                    "attn_layer: 0 is the descriptor that takes it",
-                    type));
+  if (types.given() && !full)
+    throw InputError(fmt::format(
+        "model.type_embedding: with descriptor {} it is not known here; se_e2_a and se_atten take it", type));
+  if (full) descriptor.require("tebd_input_mode", descriptor.get<std::string>("tebd_input_mode", "concat"), {"concat"});
   descriptor.require("activation_function", descriptor.get<std::string>("activation_function", "tanh"), {"tanh"});
   if (descriptor.get("resnet_dt", false))
     notes.push_back("model.descriptor.resnet_dt: true is not known here, taken as false");
@@ -178,6 +173,8 @@ std::vector<std::string> descriptor_of(Section& descriptor, Section& types, std:
   if (full || radial) keys.push_back(fmt::format("type_one_side: {}", descriptor.get("type_one_side", false)));
   if (species)
     for (const std::string& key : species_keys(descriptor, types)) keys.push_back(key);
+  else if (types.given())
+    for (const std::string& key : type_embedding_keys(types)) keys.push_back(key);
   return keys;
 }
 

@@ -32,7 +32,7 @@ void count_neighbours(const TrainingFrame& frame, std::vector<int>& most, double
 
 std::string neighbour_statistics(const NeighbourOptions& options) {
   std::vector<LabelledData> data;
-  for (const std::string& path : options.systems) data.push_back(LabelledData::load_positions(path));
+  for (const std::string& path : options.systems) data.push_back(LabelledData::load_positions(path, options.lammps));
   std::vector<std::string> type_map = options.type_map;
   for (const LabelledData& system : data)
     for (std::size_t k = 0; k < system.frames(); ++k)
@@ -84,7 +84,7 @@ Deviation deviation_of(const std::vector<Evaluation>& said, const LabelledFrame&
 std::string write_model_deviation(const DeviationOptions& options) {
   if (options.models.size() < 2)
     throw InputError(fmt::format("a model deviation takes two models or more; {} is given", options.models.size()));
-  const LabelledData data = LabelledData::load_positions(options.system);
+  const LabelledData data = LabelledData::load_positions(options.system, options.lammps);
   std::vector<std::unique_ptr<Engine>> engines;
   for (const std::string& path : options.models) {
     ToolOptions one;

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 
 #include "core/base/error.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
@@ -33,7 +32,7 @@ std::string result_line(const std::string& label, const Evaluation& e, const Lab
   return text + "\n";
 }
 
-/// Index of the frame of an extended XYZ file selected by the options.
+/// Index of the frame of a file selected by the options.
 std::size_t frame_number(const EvalOptions& options, std::size_t frames) {
   const auto count = static_cast<std::int64_t>(frames);
   const std::int64_t k = options.frame < 0 ? count + options.frame : options.frame;
@@ -75,8 +74,8 @@ std::string text_with_forces(const LabelledData& data, std::size_t k, const Eval
 /// One frame of a file or, without `frame`, all of a system.
 std::string evaluate_labelled(const EvalOptions& options, bool system) {
   if (system && !options.output.empty())
-    throw InputError("--output writes forces of an extended XYZ file; the structure is a deepmd/npy system");
-  const LabelledData data = LabelledData::load_positions(options.structure);
+    throw InputError("--output writes forces of an extended XYZ file; the structure is a system of DeePMD-kit");
+  const LabelledData data = LabelledData::load_positions(options.structure, options.lammps);
   std::string unused, text;
   if (!system && !options.structure.ends_with("xyz"))
     for (const auto& remark : data.remarks()) text += remark + "\n";
@@ -98,7 +97,7 @@ std::string evaluate_labelled(const EvalOptions& options, bool system) {
 
 std::string evaluate_files(const EvalOptions& options, const Comm& comm) {
   if (comm.size() > 1) throw InputError("the model tools run on one rank; start them without mpirun");
-  return evaluate_labelled(options, std::filesystem::is_directory(options.structure));
+  return evaluate_labelled(options, is_system_path(options.structure));
 }
 
 }  // namespace cambium::deepmd

@@ -82,9 +82,10 @@ std::vector<std::string> Parity::write(const std::string& folder, const std::str
   return io::write_parity(folder, stem, quantities);
 }
 
-LabelledData load_labelled(const std::string& path, const ExtxyzKeys& keys, const Comm& comm) {
+LabelledData load_labelled(const std::string& path, const ExtxyzKeys& keys, const Comm& comm,
+                           const LammpsKeys& lammps) {
   LabelledData out;
-  io::on_every_rank(comm, [&] { out = LabelledData::load(path, keys.labels()); });
+  io::on_every_rank(comm, [&] { out = LabelledData::load(path, keys.labels(), lammps); });
   return out;
 }
 

@@ -24,7 +24,8 @@ struct Parity {
 };
 
 /// Collective: LabelledData::load on every rank, with a common error.
-LabelledData load_labelled(const std::string& path, const ExtxyzKeys& keys, const Comm& comm);
+LabelledData load_labelled(const std::string& path, const ExtxyzKeys& keys, const Comm& comm,
+                           const LammpsKeys& lammps = {});
 
 /// Evaluates the first `most_frames` frames (0: all). Collective: frames are distributed over the ranks, and every rank
 /// gets all rows.

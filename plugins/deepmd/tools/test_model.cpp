@@ -35,8 +35,11 @@ TestReport test_model(const TestOptions& options, const Comm& comm) {
   report.text = fmt::format("{:>6} {:^23} {:^23} {:^23}\n", "", "energy (eV/atom)", "force (eV/Å)", "virial (eV/atom)");
   report.text += fmt::format("{:>6} {:>11} {:>11} {:>11} {:>11} {:>11} {:>11}  {}\n", "frames", "RMSE", "MAE", "RMSE",
                              "MAE", "RMSE", "MAE", "system");
-  for (const std::string& path : options.systems) {
-    const LabelledData data = load_labelled(path, options.labels, comm);
+  std::vector<std::string> systems;
+  for (const std::string& path : options.systems)
+    for (const std::string& one : systems_at(path)) systems.push_back(one);
+  for (const std::string& path : systems) {
+    const LabelledData data = load_labelled(path, options.labels, comm, options.lammps);
     for (const auto& remark : data.remarks()) report.text += remark + "\n";
     const Parity one = parity_of(data, options, options.most_frames, comm);
     all.append(one);
@@ -45,7 +48,7 @@ TestReport test_model(const TestOptions& options, const Comm& comm) {
     if (!one.remark.empty()) report.text += fmt::format("{}: {}\n", path, one.remark);
   }
   report.all = errors_of(all);
-  if (options.systems.size() > 1) report.text += line("all", report.all);
+  if (systems.size() > 1) report.text += line("all", report.all);
   if (options.parity.empty()) return report;
   io::on_root(comm, [&] {
     std::filesystem::create_directories(options.parity);

@@ -5,6 +5,7 @@
 #include "core/parallel/comm.hpp"
 #include "core/plugin/command.hpp"
 #include "plugins/deepmd/data/extxyz_keys.hpp"
+#include "plugins/deepmd/data/labelled_data.hpp"
 #include "plugins/deepmd/engine/engine.hpp"
 
 namespace cambium::deepmd {
@@ -21,9 +22,10 @@ struct ToolOptions {
 };
 
 struct EvalOptions : ToolOptions {
-  std::string structure;    ///< extended XYZ, POSCAR or gen file, or folder of a deepmd/npy system
-  std::int64_t frame = -1;  ///< of an extended XYZ file, from 0; negative from the end
-  std::string output;       ///< extended XYZ file with forces, only for such an input; empty: none
+  std::string structure;    ///< extended XYZ, POSCAR or gen file, dump or data file of LAMMPS, or a system
+  LammpsKeys lammps;        ///< of files of LAMMPS
+  std::int64_t frame = -1;  ///< of an extended XYZ file or a dump, from 0; negative from the end
+  std::string output;       ///< extended XYZ file with forces, not for a system; empty: none
 };
 /// Energies, pressure and largest force of a file's frame or of every frame of a system, as text.
 std::string evaluate_files(const EvalOptions& options, const Comm& comm);
@@ -45,7 +47,8 @@ struct Errors {
   double virial_rmse = -1.0, virial_mae = -1.0;  ///< eV/atom, per component
 };
 struct TestOptions : ToolOptions {
-  std::vector<std::string> systems;  ///< folders of deepmd/npy systems, extended XYZ files
+  std::vector<std::string> systems;  ///< systems of DeePMD-kit, folders and HDF5 files of such, extended XYZ, dumps
+  LammpsKeys lammps;                 ///< of the dumps
   std::size_t most_frames = 0;       ///< of each system; 0: all
   ExtxyzKeys labels;                 ///< of the XYZ files
   std::string parity;                ///< folder for parity tables of all frames; empty: none
@@ -69,6 +72,7 @@ std::string convert_input(const ConvertOptions& options);
 
 struct NeighbourOptions {
   std::vector<std::string> systems, type_map;
+  LammpsKeys lammps;
   double rcut = 6.0;  ///< Å
 };
 /// Smallest distance and most neighbours by species in labelled systems, as `dp neighbor-stat` prints them.
@@ -77,6 +81,7 @@ std::string neighbour_statistics(const NeighbourOptions& options);
 struct DeviationOptions {
   std::vector<std::string> models;
   std::string system;
+  LammpsKeys lammps;
   std::string output = "model_devi.out";
 };
 /// Deviation of models on every frame of a system, in the columns of `dp model-devi`; returns a line about the file.

@@ -22,14 +22,19 @@ void SharedEmbedding<T>::take(const NetworkWeights<T>& types, const NetworkWeigh
   Rows rows(nt, std::vector<double>(nt, 0.0));
   for (std::size_t t = 0; t < nt; ++t) rows[t][t] = 1.0;
   values_.assign(1, rows);
+  active_.clear();
   for (const LayerWeights<T>& layer : types) {
+    active_.emplace_back(nt);
     for (std::size_t t = 0; t < nt; ++t) {
       const std::vector<double>& x = values_.back()[t];
       std::vector<double> y(layer.b.begin(), layer.b.begin() + layer.out);
       for (std::size_t k = 0; k < x.size(); ++k)
         for (std::size_t c = 0; c < y.size(); ++c) y[c] += x[k] * static_cast<double>(layer.w[k * y.size() + c]);
+      if (!layer.linear)
+        for (double& value : y) value = std::tanh(value);
+      active_.back()[t] = y;
       for (std::size_t c = 0; c < y.size(); ++c)
-        y[c] = (layer.linear ? y[c] : std::tanh(y[c])) + (layer.copies > 0 ? x[c % x.size()] : 0.0);
+        y[c] = y[c] * static_cast<double>(layer.idt[c]) + (layer.copies > 0 ? x[c % x.size()] : 0.0);
       rows[t] = std::move(y);
     }
     values_.push_back(rows);
@@ -98,11 +103,11 @@ void SharedEmbedding<T>::backward_types(const NetworkWeights<T>& types) const {
   for (std::size_t l = types.size(); l-- > 0;) {
     const LayerWeights<T>& layer = types[l];
     for (std::size_t t = 0; t < bar.size(); ++t) {
-      const std::vector<double>&x = values_[l][t], &y = values_[l + 1][t];
+      const std::vector<double>&x = values_[l][t], &y = active_[l][t];
       std::vector<double> below(x.size(), 0.0);
       for (std::size_t c = 0; c < y.size(); ++c) {
-        const double copied = layer.copies > 0 ? x[c % x.size()] : 0.0, out = y[c] - copied;
-        const double z = bar[t][c] * (layer.linear ? 1.0 : 1.0 - out * out);
+        const double z = bar[t][c] * static_cast<double>(layer.idt[c]) * (layer.linear ? 1.0 : 1.0 - y[c] * y[c]);
+        if (layer.didt) layer.didt[c] += static_cast<T>(bar[t][c] * y[c]);
         if (layer.db) layer.db[c] += static_cast<T>(z);
         if (layer.copies > 0) below[c % x.size()] += bar[t][c];
         for (std::size_t k = 0; k < x.size(); ++k) {

@@ -39,6 +39,7 @@ class SharedEmbedding {
 
   const DeepPotentialModel& shape_;
   std::vector<Rows> values_;  ///< inputs of every layer of the species' embedding, and its output
+  std::vector<Rows> active_;  ///< values of the activation function of every layer
   std::vector<NetworkWeights<T>> networks_;
   std::vector<std::vector<T>> bias_bar_;  ///< of every pair
   Rows bar_;                              ///< adjoint of the species' embedding

@@ -1,5 +1,5 @@
-// The descriptor se_atten without attention in training: a pair descriptor with an embedding network for each pair of
-// species, whose weights are those of one network and of the species' embeddings.
+// Descriptors with type embedding in training, se_atten without attention and se_e2_a: a pair descriptor with an
+// embedding network for each pair of species, whose weights are those of one network and of the species' embeddings.
 #include <algorithm>
 
 #include "plugins/deepmd/model/type_embedding.hpp"

@@ -75,8 +75,8 @@ template <class T>
 std::unique_ptr<TrainedDescriptor<T>> make_pair_descriptor(const DeepPotentialModel& shape, double interpolation);
 template <class T>
 std::unique_ptr<TrainedDescriptor<T>> make_angle_descriptor(const DeepPotentialModel& shape, double interpolation);
-/// se_atten without and with attention layers. Networks are the species' embedding, the embedding network, and those of
-/// attention.
+/// se_atten without attention layers or se_e2_a with type embedding, and se_atten with them. Networks are the species'
+/// embedding, the embedding network, and those of attention.
 template <class T>
 std::unique_ptr<TrainedDescriptor<T>> make_species_descriptor(const DeepPotentialModel& shape, double interpolation);
 template <class T>

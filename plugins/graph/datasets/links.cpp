@@ -16,6 +16,10 @@ void LinkSet::Params::describe(deck::Describe<Params>& d) {
       .def("")
       .example("likes.txt");
   d("held_out_edges", &Params::held_out_edges, "text file of the held-out test links, used with edges").def("");
+  d("validation_edges", &Params::validation_edges,
+    "text file of the validation links, used with edges: settings are chosen by them, and they are no candidates when "
+    "test links are predicted")
+      .def("");
   d("synthetic", &Params::made, "synthetic users and items, instead of a file").formerly("made");
   d("bipartite", &Params::bipartite, "bipartite graph: u are users and v items; false: both are nodes of one graph")
       .def(true);
@@ -32,17 +36,26 @@ void LinkSet::Params::describe(deck::Describe<Params>& d) {
       .range(0.0, 0.9)
       .def(0.2);
   d("seed", &Params::seed, "seed of the random choice of held-out links").at_least(0).def(1);
-  d("tuning", &Params::tuning, "hold out the file's links to validate by, not those of the test").def(false);
+  d("tuning", &Params::tuning,
+    "predict the validation links, which are taken out of training, instead of the test links: to choose settings")
+      .def(false);
+  d("train_on_validation", &Params::train_on_validation,
+    "training on the validation links: true adds them, for the final training after settings were chosen; false takes "
+    "them out; default: those that are also among the training links stay");
   d("held_out", &Params::held_out, "the samples are the held-out links, not those to train on").def(false);
   d.check([](const Params& p) -> std::string {
     if ((p.file.empty() ? 0 : 1) + (p.edges.empty() ? 0 : 1) + (p.made ? 1 : 0) != 1)
       return "give one of: file (HDF5), edges (text), synthetic";
-    if (p.edges.empty() &&
-        (!p.held_out_edges.empty() || !p.bipartite || p.users > 0 || p.items > 0 || !p.columns.empty() || p.counts))
-      return "held_out_edges, bipartite, users, items, columns and counts belong to edges; a file and synthetic links "
-             "define all of these";
+    if (p.edges.empty() && (!p.held_out_edges.empty() || !p.validation_edges.empty() || !p.bipartite || p.users > 0 ||
+                            p.items > 0 || !p.columns.empty() || p.counts))
+      return "held_out_edges, validation_edges, bipartite, users, items, columns and counts belong to edges; a file "
+             "and "
+             "synthetic links define all of these";
     if (!p.bipartite && p.items > 0) return "items belong to users; of a plain graph (bipartite: false) give users";
-    if (p.tuning && p.file.empty()) return "tuning goes with file, which has links to validate by";
+    if (p.tuning && p.file.empty() && p.validation_edges.empty())
+      return "tuning needs validation links; give a file that has some, or validation_edges";
+    if (p.tuning && p.train_on_validation.value_or(false))
+      return "train_on_validation trains on the links that tuning predicts; remove one of the two";
     return {};
   });
 }
@@ -57,8 +70,16 @@ static LinkGraphPtr graph_of(const LinkSet::Params& p) {
   } else if (!p.file.empty()) {
     parts = read_links(p.file, p.tuning);
   } else {
-    parts = read_link_lines({p.edges, p.held_out_edges, p.bipartite, p.users, p.items, p});
+    parts = read_link_lines({p.edges, p.held_out_edges, p.bipartite, p.users, p.items, p, p.validation_edges});
   }
+  if (p.train_on_validation && parts.validation.empty())
+    throw KeyError(
+        "links.train_on_validation", "train_on_validation",
+        fmt::format("{}: there are no validation links; remove train_on_validation, or give some", parts.source));
+  use_validation(parts, p.tuning                 ? ValidationUse::predict
+                        : !p.train_on_validation ? ValidationUse::as_given
+                        : *p.train_on_validation ? ValidationUse::train
+                                                 : ValidationUse::apart);
   parts.share = p.hold_out;
   parts.seed = static_cast<std::uint64_t>(p.seed);
   return make_links(std::move(parts));

@@ -13,9 +13,10 @@ namespace cambium::graph {
 class LinkSet : public train::Dataset {
  public:
   struct Params : EdgeTextKeys {
-    std::string file, edges, held_out_edges;
+    std::string file, edges, held_out_edges, validation_edges;
     std::optional<MadeLinks> made;
     bool bipartite = true, tuning = false, held_out = false;
+    std::optional<bool> train_on_validation;
     std::int64_t users = 0, items = 0, seed = 1;
     double hold_out = 0.2;
     static void describe(deck::Describe<Params>& d);

@@ -114,7 +114,7 @@ std::optional<Konect> konect_of(const CellLines& lines, EdgeText& out) {
   const auto words = io::split(first);
   if (words.size() != 2 || !sorts.contains(words[1])) return {};
   if (words[0] != "sym" && words[0] != "asym" && words[0] != "bip") return {};
-  const Konect konect{words[1] != "unweighted"};
+  Konect konect{words[1] != "unweighted"};
   out.bipartite = words[0] == "bip";
   out.symmetric = words[0] == "sym";
   out.base = 1;
@@ -124,6 +124,7 @@ std::optional<Konect> konect_of(const CellLines& lines, EdgeText& out) {
       if (const auto size = lines.whole(word)) sizes.push_back(*size);
     if (sizes.size() >= 3) {
       out.rows = sizes[1];
+      if (!konect.weighted) konect.edges = sizes[0];  // others may count multiplicities
       out.columns = *out.bipartite ? sizes[2] : 0;
     }
   }
@@ -133,6 +134,52 @@ std::optional<Konect> konect_of(const CellLines& lines, EdgeText& out) {
                                                   : "directed",
                                   words[1], konect.weighted ? ": its third column is taken for weights" : ""));
   return konect;
+}
+
+namespace {
+
+/// The number after a word in a remark: "# Nodes: 6 Edges: 7".
+std::optional<std::int64_t> number_after(const std::string& remark, const char* word, const CellLines& lines) {
+  const std::string small = lower(remark);
+  const auto at = small.find(word);
+  if (at == std::string::npos) return {};
+  const auto words = io::split(std::string_view(remark).substr(at + std::string_view(word).size()));
+  return words.empty() ? std::nullopt : lines.whole(words.front());
+}
+
+/// Number of edges regardless of direction.
+std::int64_t edges_once(const EdgeText& text) {
+  std::set<std::pair<std::int64_t, std::int64_t>> out;
+  for (std::size_t k = 0; k < text.u.size(); ++k)
+    out.emplace(std::min(text.u[k], text.v[k]), std::max(text.u[k], text.v[k]));
+  return std::ssize(out);
+}
+
+}  // namespace
+
+void require_stated_counts(const CellLines& lines, const EdgeText& text, const std::optional<Konect>& konect) {
+  std::optional<std::int64_t> nodes, edges;
+  if (konect && konect->edges > 0) edges = konect->edges;
+  for (const auto& remark : lines.remarks()) {
+    if (konect) break;
+    nodes = number_after(remark, "nodes:", lines);
+    edges = number_after(remark, "edges:", lines);
+    if (nodes && edges) break;
+    nodes.reset(), edges.reset();
+  }
+  const auto refuse = [&](std::int64_t stated, const char* what, const std::string& found) {
+    throw InputError(
+        fmt::format("{}: its header states {} {}, but {}; is the file cut short? Correct the header, or set "
+                    "counts: false to ignore it",
+                    text.path, stated, what, found));
+  };
+  if (edges && *edges != text.size() && *edges != edges_once(text))
+    refuse(*edges, "edges", fmt::format("{} lines follow", text.size()));
+  if (!nodes) return;
+  auto named = text.u;
+  named.insert(named.end(), text.v.begin(), text.v.end());
+  if (const auto found = Numbering::of_named(std::move(named)).size(); found > *nodes)
+    refuse(*nodes, "nodes", fmt::format("the lines name {}", found));
 }
 
 namespace {

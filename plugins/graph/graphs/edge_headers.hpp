@@ -26,9 +26,14 @@ std::optional<Market> market_of(const CellLines& lines);
 /// Content of the header of a KONECT file (Kunegis, Handbook of network analysis: "% sym unweighted").
 struct Konect {
   bool weighted = false;
+  std::int64_t edges = 0;  ///< that it states; 0: none, or not comparable with the number of lines
 };
 /// None if the file has no such header. Sets the numbers of nodes, `base` and `bipartite` of `out`.
 std::optional<Konect> konect_of(const CellLines& lines, EdgeText& out);
+
+/// InputError if the header states another number of edges than there are, counted by line or regardless of direction,
+/// or fewer nodes than the lines name: that of KONECT, or SNAP's "# Nodes: 6 Edges: 7".
+void require_stated_counts(const CellLines& lines, const EdgeText& text, const std::optional<Konect>& konect);
 
 /// Roles of columns from their names in the current line of `lines`; a note lists unused columns. InputError if the
 /// names do not identify the node columns.

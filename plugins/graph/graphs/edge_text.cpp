@@ -11,6 +11,7 @@
 #include "core/base/text.hpp"
 #include "core/io/commas.hpp"
 #include "plugins/graph/graphs/cell_lines.hpp"
+#include "plugins/graph/graphs/dimacs.hpp"
 #include "plugins/graph/graphs/edge_counts.hpp"
 #include "plugins/graph/graphs/edge_headers.hpp"
 #include "plugins/graph/graphs/graph.hpp"
@@ -24,6 +25,9 @@ using Column = EdgeTextKeys::Column;
 /// Seconds or milliseconds since 1970, from 1979 to 2128: not plausible as weights.
 bool is_time(double x) { return x == std::floor(x) && ((x >= 3e8 && x < 5e9) || (x >= 3e11 && x < 5e12)); }
 
+constexpr const char* or_neighbours =
+    "; if a line lists the neighbours of a node, as in a graph of METIS, save the graph as a list of edges";
+
 class EdgeReader {
  public:
   EdgeReader(const std::string& path, const EdgeTextKeys& keys, bool bipartite)
@@ -34,6 +38,7 @@ class EdgeReader {
   EdgeText read() {
     require_columns();
     require_no_graph_format(out_.path);
+    if (auto dimacs = read_dimacs(out_.path)) return std::move(*dimacs);
     if (!lines_.next()) return std::move(out_);
     if (const auto market = market_of(lines_)) {
       read_market(*market);
@@ -48,6 +53,8 @@ class EdgeReader {
       read_lines();
       if (keys_.columns.empty()) require_lines_of_edges(lines_);
       judge_columns();
+      if (konect_) require_from_one();
+      if (keys_.counts != false) require_stated_counts(lines_, out_, konect_);
     }
     if (const auto none = without_weight(); !out_.weight.empty() && none > 0)
       out_.notes.push_back(fmt::format("{}: {} lines name no weight, which is 1 then", out_.path, none));
@@ -135,10 +142,11 @@ class EdgeReader {
     const auto cells = lines_.cells();
     if (columns_.empty()) {
       if (cells.size() < 2 || cells.size() > 4)
-        lines_.fail(
-            fmt::format("'u v' or 'u v weight' was expected, but the line has {} word{}{}", cells.size(),
-                        cells.size() == 1 ? "" : "s",
-                        cells.size() == 1 ? "; is the file cut short?" : "; describe them by the key 'columns'"));
+        lines_.fail(fmt::format("'u v' or 'u v weight' was expected, but the line has {} word{}{}", cells.size(),
+                                cells.size() == 1 ? "" : "s",
+                                cells.size() == 1
+                                    ? "; is the file cut short?"
+                                    : fmt::format("; describe them by the key 'columns'{}", or_neighbours)));
       std::optional<double> weight = of_attributes();
       if (cells.size() > 2) weight = third(cells[2]);
       if (cells.size() > 3) last_.push_back(real(cells[3], "the time of an edge"));
@@ -223,8 +231,8 @@ class EdgeReader {
       if (std::ssize(last_) != out_.size() || (!konect_ && !times(last_)))
         throw InputError(
             fmt::format("{}: lines have four columns, of which the last is not a time; describe them, columns: "
-                        "[source, target, weight, other], for example",
-                        out_.path));
+                        "[source, target, weight, other], for example{}",
+                        out_.path, std::ssize(last_) == out_.size() ? "" : or_neighbours));
       if (!konect_)
         out_.notes.push_back(fmt::format(
             "{}: the third column is read as weights, the fourth as times; the key 'columns' changes this", out_.path));
@@ -288,10 +296,30 @@ class EdgeReader {
                                 v, market.rows, market.columns));
       add(u, v, market.pattern ? std::nullopt : std::optional(real(cells[2], "an entry")));
     }
+    if (market.symmetric) require_one_triangle();
     if (out_.size() != market.entries)
       throw InputError(
           fmt::format("{}: the matrix states {} entries, but {} lines follow; the file is cut short or damaged",
                       out_.path, market.entries, out_.size()));
+  }
+
+  void require_from_one() const {
+    for (std::int64_t k = 0; k < out_.size(); ++k)
+      for (const auto node : {out_.u[k], out_.v[k]})
+        if (node < 1) out_.fail(k, fmt::format("there is no node {}; KONECT numbers nodes from 1", node));
+  }
+
+  /// A symmetric matrix stores an entry once; with both, its weights would count twice.
+  void require_one_triangle() const {
+    std::set<std::pair<std::int64_t, std::int64_t>> above;
+    for (std::size_t k = 0; k < out_.u.size(); ++k)
+      if (out_.u[k] < out_.v[k]) above.emplace(out_.v[k], out_.u[k]);
+    for (std::int64_t k = 0; !above.empty() && k < out_.size(); ++k)
+      if (const auto at = static_cast<std::size_t>(k); above.contains({out_.u[at], out_.v[at]}))
+        out_.fail(k,
+                  fmt::format("entries ({0}, {1}) and ({1}, {0}) are both there, but a symmetric matrix stores one of "
+                              "them; write 'general' in the banner, or remove one triangle",
+                              out_.u[at], out_.v[at]));
   }
 
   CellLines lines_;

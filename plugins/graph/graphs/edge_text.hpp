@@ -59,8 +59,9 @@ struct EdgeText {
 /// Reads an edge list in text form, each line "u v", "u v weight" or as given by `keys.columns`: node IDs are integers
 /// that start anywhere, with or without gaps. Cells are separated by blanks, tabs, commas, semicolons or "::"
 /// (CellLines). Recognised in addition to plain lines: column names, a line of counts, dictionaries of networkx,
-/// headers of KONECT, Matrix Market in coordinate form by its banner. `bipartite`: the columns are users and items.
-/// InputError "file:line: ..." for a line that is not an edge and for a first line that may or may not hold counts.
+/// headers of KONECT and SNAP, Matrix Market in coordinate form by its banner, DIMACS. `bipartite`: the columns are
+/// users and items. InputError "file:line: ..." for a line that is not an edge and for a first line that may or may not
+/// hold counts.
 EdgeText read_edge_text(const std::string& path, const EdgeTextKeys& keys, bool bipartite);
 
 /// Nodes of an undirected or directed graph: those named in a line; if the file declares their number, also those

@@ -83,7 +83,7 @@ class OneStep : public LinkScores {
   std::vector<float> scales_;
 };
 
-/// Holds out every tenth training link of these users.
+/// Holds out the validation links of these users, or, where the graph has none, every tenth of their training links.
 LinkGraphPtr tuning_links(const LinkGraph& graph, const std::vector<std::int32_t>& users) {
   LinkParts parts;
   parts.source = graph.source;
@@ -96,9 +96,11 @@ LinkGraphPtr tuning_links(const LinkGraph& graph, const std::vector<std::int32_t
     std::size_t place = static_cast<std::size_t>(user);
     for (const auto item : graph.training.columns_of(user)) {
       if (!graph.bipartite && item < user) continue;  // each link once
-      auto& to = looked_at[user] && place++ % 10 == 0 ? parts.held_out : parts.training;
-      to.push_back({user, item});
+      const bool tenth = graph.validation.entries() == 0 && looked_at[user] && place++ % 10 == 0;
+      (tenth ? parts.held_out : parts.training).push_back({user, item});
     }
+    for (const auto item : graph.validation.columns_of(user))
+      if (looked_at[user] && (graph.bipartite || item > user)) parts.held_out.push_back({user, item});
   }
   return make_links(std::move(parts));
 }
@@ -191,7 +193,8 @@ FilterPowers tuned_powers(const LinkGraph& graph, std::int64_t k, const Comm& co
   constexpr std::size_t most = 1000;
   std::vector<std::int32_t> all, users;
   for (std::int32_t user = 0; user < graph.users; ++user)
-    if (graph.training.length(user) > 1) all.push_back(user);
+    if (graph.validation.entries() > 0 ? graph.validation.length(user) > 0 : graph.training.length(user) > 1)
+      all.push_back(user);
   for (std::size_t n = 0; n < std::min(most, all.size()); ++n)
     users.push_back(all[n * all.size() / std::min(most, all.size())]);
   FilterPowers best;

@@ -19,11 +19,11 @@ std::unique_ptr<LinkScores> linear_filter(const LinkGraph& graph);
 /// 2013, with a = 1/2, b = 1).
 std::unique_ptr<LinkScores> scaled_filter(const LinkGraph& graph, double item_power, double user_power);
 
-/// Exponents chosen by Recall@k on a tenth of the training links of 1000 users, evenly spaced, which are hidden from
-/// the scores.
+/// Exponents chosen by Recall@k on the validation links of 1000 users, evenly spaced; where there are none, on a tenth
+/// of their training links, which are hidden from the scores.
 struct FilterPowers {
   double item = 0.5, user = 1.0, recall = 0.0;
-  std::int64_t users = 0;  ///< number of users evaluated; 0: no user has two links, and nothing was chosen
+  std::int64_t users = 0;  ///< number of users evaluated; 0: no user has such links, and nothing was chosen
 };
 /// Grid: a of 0.3, 0.5, 0.7, 0.9, b of 0, 0.5, 1. Collective.
 FilterPowers tuned_powers(const LinkGraph& graph, std::int64_t k, const Comm& comm);

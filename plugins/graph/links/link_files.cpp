@@ -46,17 +46,6 @@ std::int64_t count_of(const io::File& file, const char* name) {
   return out;
 }
 
-/// The links of a user that are not in others (both sorted or not).
-std::vector<Link> without(const std::vector<Link>& links, const std::vector<Link>& others, std::int64_t items) {
-  std::vector<std::int64_t> left;
-  for (const auto& link : others) left.push_back(link.user * items + link.item);
-  std::sort(left.begin(), left.end());
-  std::vector<Link> out;
-  for (const auto& link : links)
-    if (!std::binary_search(left.begin(), left.end(), link.user * items + link.item)) out.push_back(link);
-  return out;
-}
-
 LinkParts users_and_items(const io::File& file, bool tuning) {
   LinkParts out;
   out.users = count_of(file, "users");
@@ -66,9 +55,8 @@ LinkParts users_and_items(const io::File& file, bool tuning) {
     throw InputError(fmt::format(
         "'{}' has no group validation: its links would be held out for tuning; remove tuning, or add the group",
         file.file()));
-  const char* group = tuning ? "validation" : "test";
-  if (file.exists(group)) out.held_out = listed(file, group, out.users, out.items);
-  if (tuning) out.training = without(out.training, out.held_out, out.items);
+  if (file.exists("validation")) out.validation = listed(file, "validation", out.users, out.items);
+  if (file.exists("test")) out.held_out = listed(file, "test", out.users, out.items);
   return out;
 }
 
@@ -140,24 +128,29 @@ LinkParts read_link_lines(const LinkText& from) {
   out.source = from.training;
   out.bipartite = from.bipartite;
   auto training = read_edge_text(from.training, from.keys, from.bipartite);
-  EdgeText held_out;
+  EdgeText held_out, validation;
+  if (!from.validation.empty()) validation = read_edge_text(from.validation, from.keys, from.bipartite);
+  if (!from.validation.empty() && validation.size() == 0)
+    throw InputError(fmt::format("'{}' holds no link; give some, or leave validation_edges out", from.validation));
   if (!from.held_out.empty()) held_out = read_edge_text(from.held_out, from.keys, from.bipartite);
   if (!from.held_out.empty() && held_out.size() == 0)
     throw InputError(
         fmt::format("'{}' holds no link; give some, or leave held_out_edges out to hold out a fraction of '{}'",
                     from.held_out, from.training));
   if (from.bipartite) {
-    out.user_numbers = numbering_of(from, from.users, {&training.u, &held_out.u}, "users");
-    out.item_numbers = numbering_of(from, from.items, {&training.v, &held_out.v}, "items");
+    out.user_numbers = numbering_of(from, from.users, {&training.u, &validation.u, &held_out.u}, "users");
+    out.item_numbers = numbering_of(from, from.items, {&training.v, &validation.v, &held_out.v}, "items");
   } else {
-    out.user_numbers = numbering_of(from, from.users, {&training.u, &training.v, &held_out.u, &held_out.v}, "nodes");
+    out.user_numbers = numbering_of(
+        from, from.users, {&training.u, &training.v, &validation.u, &validation.v, &held_out.u, &held_out.v}, "nodes");
     out.item_numbers = out.user_numbers;
   }
   out.users = out.user_numbers.size();
   out.items = out.item_numbers.size();
   out.training = links_of(training, out.user_numbers, out.item_numbers, from.bipartite);
+  out.validation = links_of(validation, out.user_numbers, out.item_numbers, from.bipartite);
   out.held_out = links_of(held_out, out.user_numbers, out.item_numbers, from.bipartite);
-  for (const EdgeText* text : {&training, &held_out}) {
+  for (const EdgeText* text : {&training, &validation, &held_out}) {
     out.notes.insert(out.notes.end(), text->notes.begin(), text->notes.end());
     if (!text->weight.empty())
       out.notes.push_back(fmt::format("{}: weights of its edges are not used: a link is there or not", text->path));

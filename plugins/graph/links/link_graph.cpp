@@ -82,7 +82,7 @@ sparse::Csr<float> matrix_of(std::vector<Link> links, const LinkGraph& graph) {
 
 void set_sizes(LinkParts& parts) {
   std::int64_t users = 0, items = 0;
-  for (const auto* links : {&parts.training, &parts.held_out})
+  for (const auto* links : {&parts.training, &parts.validation, &parts.held_out})
     for (const auto& link : *links) {
       users = std::max<std::int64_t>(users, link.user + 1);
       items = std::max<std::int64_t>(items, link.item + 1);
@@ -95,7 +95,7 @@ void set_sizes(LinkParts& parts) {
 /// Items with at least one link, if not all have one.
 std::vector<std::int32_t> named_items(const LinkGraph& graph) {
   std::vector<char> named(graph.items, 0);
-  for (const auto* links : {&graph.training, &graph.held_out})
+  for (const auto* links : {&graph.training, &graph.validation, &graph.held_out})
     for (const auto item : links->column) named[item] = 1;
   std::vector<std::int32_t> out;
   for (std::size_t item = 0; item < named.size(); ++item)
@@ -104,11 +104,52 @@ std::vector<std::int32_t> named_items(const LinkGraph& graph) {
   return out;
 }
 
+/// Removes from `links` those in `known`, sorted like matrix rows; returns their number.
+std::int64_t take_out(const std::vector<Link>& known, std::vector<Link>& links) {
+  return static_cast<std::int64_t>(std::erase_if(
+      links, [&](const Link& link) { return std::binary_search(known.begin(), known.end(), link, before); }));
+}
+
+/// Sorted; in a plain graph from the lower to the higher node.
+std::vector<Link> sorted(std::vector<Link> links, bool bipartite) {
+  for (auto& link : links)
+    if (!bipartite && link.item < link.user) std::swap(link.user, link.item);
+  std::sort(links.begin(), links.end(), before);
+  return links;
+}
+
 }  // namespace
+
+void use_validation(LinkParts& parts, ValidationUse use) {
+  auto& apart = parts.validation;
+  if (use == ValidationUse::train) {
+    parts.training = sorted(std::move(parts.training), parts.bipartite);
+    apart = sorted(std::move(apart), parts.bipartite);
+    take_out(parts.training, apart);  // a link of both is no duplicate to warn of
+    parts.training.insert(parts.training.end(), apart.begin(), apart.end());
+    apart.clear();
+  } else if (use == ValidationUse::as_given) {
+    const auto all = apart.size();
+    apart = sorted(std::move(apart), parts.bipartite);
+    if (const auto both = take_out(sorted(parts.training, parts.bipartite), apart); both > 0)
+      parts.notes.push_back(
+          fmt::format("{} of {} validation links are also in training and stay there; train_on_validation: false takes "
+                      "them out",
+                      both, all));
+  } else {
+    const auto known = sorted(apart, parts.bipartite);
+    std::erase_if(parts.training, [&](Link link) {
+      if (!parts.bipartite && link.item < link.user) std::swap(link.user, link.item);
+      return std::binary_search(known.begin(), known.end(), link, before);
+    });
+    if (use == ValidationUse::predict) parts.held_out = std::move(apart), apart.clear();
+  }
+}
 
 LinkGraphPtr make_links(LinkParts parts) {
   set_sizes(parts);
   require_there(parts, parts.training);
+  require_there(parts, parts.validation);
   require_there(parts, parts.held_out);
   auto out = std::make_shared<LinkGraph>();
   out->source = parts.source;
@@ -117,18 +158,15 @@ LinkGraphPtr make_links(LinkParts parts) {
   out->items = parts.items;
   if (out->nodes() > most_nodes)
     throw InputError(fmt::format("{}: {} users and items; {} are the most", parts.source, out->nodes(), most_nodes));
-  tidy(parts.training, *out);
-  tidy(parts.held_out, *out);
+  for (auto* links : {&parts.training, &parts.validation, &parts.held_out}) tidy(*links, *out);
+  take_out(parts.training, parts.validation);
   if (parts.held_out.empty() && parts.share > 0.0)
     parts.held_out = drawn(parts.training, parts.users, parts.share, parts.seed);
-  const auto known = std::remove_if(parts.held_out.begin(), parts.held_out.end(), [&](const Link& link) {
-    return std::binary_search(parts.training.begin(), parts.training.end(), link, before);
-  });
-  out->known = parts.held_out.end() - known;
-  parts.held_out.erase(known, parts.held_out.end());
+  out->known = take_out(parts.training, parts.held_out) + take_out(parts.validation, parts.held_out);
   if (parts.training.empty())
     throw InputError(fmt::format("{}: there are no links to train on; give some, or hold fewer out", parts.source));
   out->training = matrix_of(std::move(parts.training), *out);
+  out->validation = matrix_of(std::move(parts.validation), *out);
   out->held_out = matrix_of(std::move(parts.held_out), *out);
   out->named_items = named_items(*out);
   out->user_numbers = parts.user_numbers.size() > 0 ? std::move(parts.user_numbers) : Numbering(out->users);
@@ -159,10 +197,13 @@ bool linked(const sparse::Csr<float>& links, std::int64_t user, std::int32_t ite
 
 void report(const LinkGraph& graph, Log& log) {
   const auto times = graph.bipartite ? 1 : 2;
-  log.info(fmt::format("links {}: {}, {} links to train on, {} held out", graph.source,
-                       graph.bipartite ? fmt::format("{} users, {} items", graph.users, graph.items)
-                                       : fmt::format("{} nodes", graph.users),
-                       graph.training.entries() / times, graph.held_out.entries() / times));
+  log.info(fmt::format(
+      "links {}: {}, {} links to train on, {}{} held out", graph.source,
+      graph.bipartite ? fmt::format("{} users, {} items", graph.users, graph.items)
+                      : fmt::format("{} nodes", graph.users),
+      graph.training.entries() / times,
+      graph.validation.entries() > 0 ? fmt::format("{} for validation, ", graph.validation.entries() / times) : "",
+      graph.held_out.entries() / times));
   if (!graph.user_numbers.plain() || !graph.item_numbers.plain())
     log.info(graph.bipartite
                  ? fmt::format(
@@ -180,7 +221,7 @@ void report(const LinkGraph& graph, Log& log) {
   };
   warn(graph.duplicates, "given before; each counts once");
   warn(graph.loops, "of a node with itself left out");
-  warn(graph.known, "held out, but also in training, left out");
+  warn(graph.known, "held out, but also in training or validation, left out");
 }
 
 }  // namespace cambium::graph

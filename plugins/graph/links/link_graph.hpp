@@ -21,11 +21,12 @@ struct LinkGraph {
   std::string source;  ///< for messages: a file, or "made"
   bool bipartite = true;
   std::int64_t users = 0, items = 0;  ///< for a plain graph, both are its nodes
-  /// users x items, 1 for each link; symmetric for a plain graph, each link in both directions. No link is in both.
-  sparse::Csr<float> training, held_out;
+  /// users x items, 1 for each link; symmetric for a plain graph, each link in both directions. No link is in two.
+  /// `validation`: links for choosing settings that are neither trained on nor predicted; no candidates in the ranking.
+  sparse::Csr<float> training, validation, held_out;
   std::int64_t duplicates = 0;           ///< repeated links
   std::int64_t loops = 0;                ///< links of a node to itself, omitted
-  std::int64_t known = 0;                ///< held-out links that are also training links, omitted
+  std::int64_t known = 0;                ///< held-out links that are also in training or validation, omitted
   std::uint64_t fingerprint = 0;         ///< hash of sizes, IDs and training links: equal ones have equal hashes
   Numbering user_numbers, item_numbers;  ///< IDs in the source; for a plain graph both are the same
   std::vector<std::string> notes;        ///< how the source was interpreted, for the log
@@ -53,11 +54,21 @@ struct LinkParts {
   std::int64_t users = 0, items = 0;     ///< 0: as many as the largest ID requires; `users` for a plain graph
   Numbering user_numbers, item_numbers;  ///< without nodes: from 0
   std::vector<std::string> notes;
-  std::vector<Link> training, held_out;
+  std::vector<Link> training, validation, held_out;
   /// If held_out is empty: fraction of the links to hold out, drawn by `seed`; a user keeps at least one link.
   double share = 0.0;
   std::uint64_t seed = 1;
 };
+
+/// Use of the validation links of a source.
+enum class ValidationUse {
+  as_given,  ///< those that are also in training stay there; the others are omitted from the ranking
+  apart,     ///< all are taken out of training, and omitted from the ranking
+  train,     ///< all are trained on, once settings are chosen
+  predict    ///< all are taken out of training and held out instead of the test links, to choose settings
+};
+/// Assigns the validation links of the parts; notes how many of them stay in training.
+void use_validation(LinkParts& parts, ValidationUse use);
 
 /// InputError naming the source for users or items that do not exist, and if no training links remain.
 LinkGraphPtr make_links(LinkParts parts);

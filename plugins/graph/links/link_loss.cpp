@@ -200,8 +200,9 @@ std::int32_t judged_item(const LinkGraph& graph, std::int32_t user, std::int64_t
   for (std::uint64_t attempt = 0; attempt < 100; ++attempt) {
     const Random4 draw(1, judged_negatives_stream, static_cast<std::uint64_t>(id), attempt);
     item = graph.drawn(below(draw.uniform(0), graph.drawable()));
-    if (!linked(graph.training, user, item) && !linked(graph.held_out, user, item) && (graph.bipartite || item != user))
-      break;
+    const bool known = linked(graph.training, user, item) || linked(graph.validation, user, item) ||
+                       linked(graph.held_out, user, item);
+    if (!known && (graph.bipartite || item != user)) break;
   }
   return item;
 }

@@ -30,7 +30,8 @@ struct LinkBatch {
 std::int32_t drawn_item(const LinkGraph& graph, std::int32_t user, std::uint64_t seed, std::int64_t step,
                         std::int64_t id);
 
-/// A fixed negative item for evaluation: linked to the user neither in training nor in the held-out links.
+/// A fixed negative item for evaluation: linked to the user neither in training nor in validation nor in the held-out
+/// links.
 std::int32_t judged_item(const LinkGraph& graph, std::int32_t user, std::int64_t id);
 
 /// Negative items shared by all links of a step, a function of (seed, step, index).

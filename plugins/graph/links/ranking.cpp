@@ -14,13 +14,16 @@ static bool better(const Ranked& a, const Ranked& b) {
 std::vector<Ranked> best_items(const LinkGraph& graph, std::int32_t user, std::span<const float> scores,
                                std::int64_t k) {
   std::vector<Ranked> best;  // a heap with the worst on top
-  const auto known = graph.training.columns_of(user);
-  auto next = known.begin();
+  const std::span<const std::int32_t> known[] = {graph.training.columns_of(user), graph.validation.columns_of(user)};
+  std::size_t next[] = {0, 0};
   for (std::int32_t item = 0; item < graph.items; ++item) {
-    if (next != known.end() && *next == item) {
-      ++next;
-      continue;
-    }
+    bool is_known = false;
+    for (const int of : {0, 1})
+      if (next[of] < known[of].size() && known[of][next[of]] == item) {
+        ++next[of];
+        is_known = true;
+      }
+    if (is_known) continue;
     if (!graph.bipartite && item == user) continue;
     const Ranked own{item, scores[item]};
     const bool full = std::ssize(best) == k;

@@ -15,7 +15,7 @@ class LinkScores {
   virtual void scores(std::span<const std::int32_t> users, float* out) = 0;
 };
 
-/// Ranking metrics of held-out links among the items that a user has no link to in training.
+/// Ranking metrics of held-out links among the items that a user has no link to in training or validation.
 struct Ranking {
   double recall = 0.0;     ///< fraction of a user's held-out items among the k best, mean over users who have some
   double ndcg = 0.0;       ///< sum of 1 / log2(1 + rank) over these, by that of the best ranking, mean over the same
@@ -33,7 +33,8 @@ struct Ranked {
   float score = 0.0f;
 };
 
-/// The k best items (fewer if there are no more) to which a user is not linked in training, best first.
+/// The k best items (fewer if there are no more) to which a user is not linked in training or validation, best
+/// first.
 std::vector<Ranked> best_items(const LinkGraph& graph, std::int32_t user, std::span<const float> scores,
                                std::int64_t k);
 

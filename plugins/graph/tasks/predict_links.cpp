@@ -137,9 +137,12 @@ void PredictLinks::write(Context& context) {
   }
   lines_.push_back(fmt::format(
       "scaled linear filter: powers {:g} (items) and {:g} (users){}", powers_.item, powers_.user,
-      powers_.users > 0
-          ? fmt::format("; Recall@{} {:.4f} on training links of {} users", params_.k, powers_.recall, powers_.users)
-          : ""));
+      powers_.users > 0 ? fmt::format("; Recall@{} {:.4f} on {} links of {} users", params_.k, powers_.recall,
+                                      graph_->validation.entries() > 0 ? "validation" : "training", powers_.users)
+                        : ""));
+  if (const auto entries = graph_->validation.entries(); entries > 0)
+    lines_.push_back(
+        fmt::format("validation links, no candidates in the ranking: {}", graph_->bipartite ? entries : entries / 2));
   lines_.push_back(fmt::format("predictions.csv: items for users by {}", predicted_by_));
   io::on_root(context.comm, [&] {
     const std::filesystem::path folder(context.run_directory);

@@ -84,14 +84,18 @@ void NodeRun::prepare_checkpoint() {
 
 void NodeRun::begin(State& state, const std::function<double(double)>& stable, const AllNodesShown& all) {
   stable_ = stable;
+  if (!keys_.start_from.empty()) state.time = read_start();
+  if (keys_.start_time) state.time = *keys_.start_time;
+  start_ = state.time;
+  require_later_end();
   load_network(all);
-  if (!keys_.start_from.empty()) read_start();
   stepper_.hold(state.time);
   choose_timestep(0, state.time);
 }
 
 void NodeRun::restore(State& state, const std::function<double(double)>& stable, const AllNodesShown& all) {
   stable_ = stable;
+  start_ = keys_.start_time.value_or(0.0);  // for progress only
   if (!range_.ranges()) {
     range_.range_rows().distribute(run_values_, stepper_.columns(),
                                    {stepper_.own(), at(range_.owned() * stepper_.columns())});
@@ -101,11 +105,34 @@ void NodeRun::restore(State& state, const std::function<double(double)>& stable,
   choose_timestep(1, state.time);
 }
 
-void NodeRun::read_start() {
+void NodeRun::require_later_end() const {
+  if (start_ < keys_.end_time * (1.0 - 1e-12)) return;
+  throw KeyError(
+      "nodes.end_time.start", "end_time",
+      fmt::format(
+          "'end_time' is {:g}, and the run begins at t = {:g}{}: give a later one, or another "
+          "'start_time'",
+          keys_.end_time, start_,
+          keys_.start_from.empty() || keys_.start_time ? "" : fmt::format(", the time of '{}'", keys_.start_from)));
+}
+
+/// Number of snapshots in a file, one time each; KeyError if it is of another kind.
+static std::int64_t snapshots_in(const io::File& file) {
+  if (!file.exists("time"))
+    throw KeyError(
+        "nodes.start_from.array", "start_from",
+        fmt::format("start_from: '{}' has no array 'time'; give a file of the output 'node_fields'", file.file()));
+  const auto shape = file.dataset("time").shape();
+  return shape.size() == 1 ? shape[0] : -1;
+}
+
+double NodeRun::read_start() {
+  double time = 0.0;
   const auto& path = keys_.start_from;
   io::on_every_rank(context_.comm, [&] {
     io::reading(path, [&] {
       const auto file = io::File::open(path);
+      const auto snapshots = snapshots_in(file);
       for (std::size_t k = 0; k < names_.size(); ++k) {
         if (!file.exists(names_[k]))
           throw KeyError("nodes.start_from.array", "start_from",
@@ -113,7 +140,7 @@ void NodeRun::read_start() {
                                      path, names_[k]));
         const auto set = file.dataset(names_[k]);
         const auto shape = set.shape();
-        if (shape.size() != 2 || shape[0] < 1 || shape[1] != range_.nodes())
+        if (shape.size() != 2 || shape[0] < 1 || shape[0] != snapshots || shape[1] != range_.nodes())
           throw KeyError("nodes.start_from.nodes", "start_from",
                          fmt::format("start_from: '{}' does not hold snapshots of the {} nodes of this deck", path,
                                      range_.nodes()));
@@ -125,8 +152,10 @@ void NodeRun::read_start() {
         for (std::int64_t i = 0; i < range_.owned(); ++i)
           stepper_.own()[i * stepper_.columns() + static_cast<std::int64_t>(k)] = last[shown_.number[i]];
       }
+      time = file.read<std::vector<double>>("time").back();
     });
   });
+  return time;
 }
 
 /// The rank with values that are not finite reports them.
@@ -188,6 +217,12 @@ void NodeRun::load_network(const AllNodesShown& all) {
       throw KeyError("nodes.surrogate.interval", name,
                      fmt::format("{} is {:g}, but '{}' makes steps of {:g}; take a multiple of these", name, time,
                                  keys_.surrogate, network_->interval()));
+  if (start_ > 0.0 && !whole(start_))
+    throw KeyError(
+        "nodes.surrogate.start", keys_.start_time ? "start_time" : "start_from",
+        fmt::format("the run begins at t = {:g}, but '{}' makes steps of {:g}; begin at a multiple of these, "
+                    "or set 'start_time: 0'",
+                    start_, keys_.surrogate, network_->interval()));
 }
 
 void NodeRun::network_step(std::int64_t step) {

@@ -22,7 +22,7 @@ struct NodeKeys {
   Partition partition = Partition::automatic;
   lowp::WireCodec codec = lowp::WireCodec::none;
   std::optional<double> courant;
-  std::optional<double> timestep;
+  std::optional<double> timestep, start_time;
   std::string start_from, surrogate;
 };
 
@@ -55,10 +55,13 @@ void describe_node_keys(deck::Describe<P>& d) {
       .range(1e-15, 1e-2)
       .def(1e-10);
   d("start_from", &NodeKeys::start_from,
-    "restart from the last snapshot of a file of the output 'node_fields' with the same nodes; initial formulas are "
-    "ignored")
+    "restart from the last snapshot of a file of the output 'node_fields' with the same nodes, at its time; initial "
+    "formulas are ignored")
       .def("")
       .example("\"{run}/simulate/nodes.h5\"");
+  d("start_time", &NodeKeys::start_time,
+    "time of the first state, for formulas of t and for output; default: that of the snapshot of 'start_from', or 0")
+      .non_negative();
   d("codec", &NodeKeys::codec,
     "codec of other ranks' nodes that a surrogate reads: bf16; int8, 8 bits in groups of 128 with a scale each; int4, "
     "4 "
@@ -100,7 +103,7 @@ class NodeRun {
 
   double timestep() const { return dt_; }
   bool finished() const { return time_ >= keys_.end_time * (1.0 - 1e-12); }
-  double progress() const { return time_ / keys_.end_time; }
+  double progress() const { return (time_ - start_) / (keys_.end_time - start_); }
   /// Collective: the values of all nodes and their cells on rank 0, where they are kept from then on.
   std::optional<NodeFields> node_fields() const;
   const ShownNodes& shown() const { return shown_; }
@@ -126,7 +129,9 @@ class NodeRun {
   void network_step(std::int64_t step);
   void choose_network_step();
   void choose_timestep(std::int64_t step, double time);
-  void read_start();
+  /// Sets own values; returns the time of the snapshot.
+  double read_start();
+  void require_later_end() const;
   void add_halo(std::vector<Result>& out) const;
 
   const NodeKeys& keys_;
@@ -140,7 +145,7 @@ class NodeRun {
   mutable bool asked_ = false;
   std::function<double(double)> stable_;
   std::unique_ptr<NetworkSteps> network_;
-  double dt_ = 0.0, time_ = 0.0, shortest_ = 0.0, longest_ = 0.0, last_stable_ = 0.0;
+  double dt_ = 0.0, time_ = 0.0, start_ = 0.0, shortest_ = 0.0, longest_ = 0.0, last_stable_ = 0.0;
   std::int64_t steps_ = 0;
 };
 

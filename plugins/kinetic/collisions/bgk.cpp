@@ -49,7 +49,7 @@ Bgk::Maxwellians::Maxwellians(const Solver& solver, const ConfGrid& conf_grid, c
     weights.push_back(rule.weight(q));
     for (int k = 0; k < layout.modes; ++k) values.push_back(rule.basis(q, k));
   }
-  for (int d = 0; d < grid.vdim; ++d) jacobian *= std::sqrt(2.0) * 0.5 * grid.velocity(d).width();
+  for (int d = 0; d < grid.vdim; ++d) jacobian *= std::sqrt(2.0) * 0.5 * layout.dv[d];
   weight = on_device("kinetic: weights", weights);
   basis = on_device("kinetic: modes at nodes", values);
   tell_velocities(grid, rule);
@@ -68,9 +68,10 @@ void Bgk::Maxwellians::tell_velocities(const PhaseGrid& grid, const Projection& 
   for (int d = 0; d < grid.vdim; ++d) {
     const Axis& axis = grid.velocity(d);
     for (int i = 0; i < longest; ++i) {
-      centres.push_back(axis.centre(axis.first + i));
+      const int cell = axis.first + std::min(i, axis.count - 1);  // shorter dimensions do not use the rest
+      centres.push_back(axis.centre(cell));
       for (int p = 0; p < points; ++p)  // the first dimension runs fastest: its points are those of the line
-        speeds.push_back(centres.back() + 0.5 * axis.width() * rule.xi(p, 0));
+        speeds.push_back(centres.back() + 0.5 * axis.width(cell) * rule.xi(p, 0));
     }
   }
   speed = on_device("kinetic: speeds", speeds);

@@ -10,7 +10,7 @@ namespace cambium::kinetic {
 
 Dougherty::Dougherty(const Solver& solver, const ConfGrid& conf, std::vector<double> frequency,
                      CollidingSpecies species)
-    : grid_(solver.grid()), species_(std::move(species)), frequency_(std::move(frequency)),
+    : grid_(solver.grid()), species_(std::move(species)), frequency_(std::move(frequency)), velocity_cells_(grid_),
       conf_rule_(conf.exponents, solver.basis().order + 1) {
   for (const auto& e : solver.basis().exponents) {
     const std::vector<int> v(e.begin() + grid_.cdim, e.end()), x(e.begin(), e.begin() + grid_.cdim);
@@ -32,8 +32,11 @@ Dougherty::Dougherty(const Solver& solver, const ConfGrid& conf, std::vector<dou
     stride *= axis.cells;
     op_.lower[d] = axis.lower;
     op_.upper[d] = axis.upper;
-    op_.width[d] = axis.width();
+    op_.width[d] = grid_.stretched() ? 1.0 : axis.width();
+    op_.narrowest[d] = axis.narrowest();
+    op_.along[d] = velocity_cells_.along(d);
   }
+  op_.stretched = grid_.stretched();
   make_lines();
   make_matrices();
 }

@@ -7,6 +7,7 @@
 #include "plugins/kinetic/deck/projection.hpp"
 #include "plugins/kinetic/fields/conf_grid.hpp"
 #include "plugins/kinetic/solver/solver.hpp"
+#include "plugins/kinetic/solver/velocity_cells.hpp"
 
 namespace cambium::kinetic {
 
@@ -53,6 +54,7 @@ class Dougherty {
   PhaseGrid grid_;
   CollidingSpecies species_;
   std::vector<double> frequency_;
+  VelocityCells velocity_cells_;
   Projection conf_rule_;
   std::vector<std::vector<int>> groups_;  ///< velocity exponents
   std::vector<std::array<int, 2>> mode_;

@@ -37,22 +37,27 @@ template <class D, int M>
 struct FaceBlocks {
   D below_below[M][M], below_above[M][M], above_below[M][M], above_above[M][M];
 
-  /// `face` is v - u there. The same fluxes as DoughertyOperator::through.
-  CAMBIUM_FN FaceBlocks(const DoughertyOperator& op, int d, D face, D vt2) {
-    const double h = op.width[d], scale = 2.0 / h, penalty = 6.0 / h;
+  /// Above cell i of dimension d; `face` is v - u there. The same fluxes as DoughertyOperator::through.
+  CAMBIUM_FN FaceBlocks(const DoughertyOperator& op, int d, int i, D face, D vt2) {
+    const bool last = i + 1 == op.count[d];
+    const double scale = 2.0 / op.width_of(d, i),
+                 scale_up = op.stretched && !last ? 2.0 / op.width_of(d, i + 1) : scale;
+    const double penalty = 1.5 * (scale + scale_up);
     const D zero(0.0);
     const D from_above = select(face > zero, face, zero), from_below = face - from_above;
     for (int m = 0; m < M; ++m) {
-      const double sign = m % 2 ? -1.0 : 1.0, edge = op.edge[m], slope = 0.5 * scale * op.slope[m];
-      const D flux_below = from_below * D(edge) + vt2 * D(slope - penalty * edge);
-      const D flux_above = (from_above * D(edge) - vt2 * D(slope - penalty * edge)) * D(sign);
+      const double sign = m % 2 ? -1.0 : 1.0, edge = op.edge[m];
+      const D flux_below = from_below * D(edge) + vt2 * D(0.5 * scale * op.slope[m] - penalty * edge);
+      const D flux_above = (from_above * D(edge) - vt2 * D(0.5 * scale_up * op.slope[m] - penalty * edge)) * D(sign);
       for (int k = 0; k < M; ++k) {
-        const double other = k % 2 ? -1.0 : 1.0;
+        const double other = k % 2 ? 1.0 : -1.0;
         const D test(scale * op.edge[k]), symmetric = vt2 * D(0.5 * scale * scale * op.slope[k] * edge);
+        const D test_up(other * scale_up * op.edge[k]),
+            symmetric_up = vt2 * D(other * 0.5 * scale_up * scale_up * op.slope[k] * edge);
         below_below[k][m] = test * flux_below + symmetric;
         below_above[k][m] = test * flux_above - symmetric * D(sign);
-        above_below[k][m] = (test * flux_below + symmetric) * D(-other);
-        above_above[k][m] = (test * flux_above - symmetric * D(sign)) * D(-other);
+        above_below[k][m] = test_up * flux_below + symmetric_up;
+        above_above[k][m] = test_up * flux_above - symmetric_up * D(sign);
       }
     }
   }
@@ -95,10 +100,10 @@ struct LineFactors {
   CAMBIUM_FN double* block(int cell, int which) const { return at + (std::int64_t{cell} * 3 + which) * M * M * W; }
 
   CAMBIUM_FN void factorize(const DoughertyOperator& op, int d, D u, D vt2, D step) const {
-    const double h = op.width[d], scale = 2.0 / h;
     const int cells = op.count[d];
     D to_below[M][M] = {}, last[M][M] = {}, corner[M][M] = {};  // of the face below, of the cell below
     for (int i = 0; i < cells; ++i) {
+      const double h = op.width_of(d, i), scale = 2.0 / h;
       const D a = D(op.centre(d, i)) - u;
       D whole[M][M], inverse[M][M];
       for (int k = 0; k < M; ++k)
@@ -108,7 +113,7 @@ struct LineFactors {
           whole[k][m] = D(k == m ? 1.0 : 0.0) + step * (volume - corner[k][m]);
         }
       const bool ends = i + 1 == cells;
-      const FaceBlocks<D, M> face(op, d, a + D(0.5 * h), vt2);
+      const FaceBlocks<D, M> face(op, d, i, a + D(0.5 * h), vt2);
       for (int k = 0; k < M; ++k)
         for (int m = 0; m < M; ++m) {
           if (!ends) whole[k][m] -= step * face.below_below[k][m];
@@ -222,12 +227,13 @@ struct LineStep {
 /// f + d/dv_d [ -a f + b df/dv_d ] along a line, in place: a small shift and widening.
 template <class D, int M>
 CAMBIUM_FN void shift_and_widen(const DoughertyOperator& op, int d, const Lines<M, 1>& line, D a, D b) {
-  const double scale = 2.0 / op.width[d];
   D now[M], above[M], from_below[M];
   for (int m = 0; m < M; ++m) now[m] = D::load(line.first[0][m]), from_below[m] = D(0.0);
-  const FaceBlocks<D, M> face(op, d, -a, b);  // of every face
+  FaceBlocks<D, M> face(op, d, 0, -a, b);  // of every face between cells of equal widths
   for (int i = 0; i < op.count[d]; ++i) {
     const bool ends = i + 1 == op.count[d];
+    const double scale = 2.0 / op.width_of(d, i);
+    if (op.stretched && i > 0) face = FaceBlocks<D, M>(op, d, i, -a, b);
     D next[M], change[M];
     for (int m = 0; m < M; ++m) next[m] = ends ? D(0.0) : D::load(line.first[0][m] + (i + 1) * line.step);
     for (int k = 0; k < M; ++k) {

@@ -117,15 +117,16 @@ struct ImplicitNodes {
     return m;
   }
   CAMBIUM_FN void add_moments(const double* f, int iv, const int (&at)[3], Moments& m) const {
+    const D unit(op.volume(at));
     for (int d = 0; d < op.vdim; ++d)
       for (int k = 0; k < op.lines[d]; ++k) {
         const auto& l = op.line[d][k];
         if (!l.counts) continue;
         const int place = at[d];
-        const double h = 0.5 * op.width[d], c = op.centre(d, place);
+        const double h = 0.5 * op.width_of(d, place), c = op.centre(d, place);
         D n[3];
         for (int i = 0; i < 3; ++i)
-          n[i] = i < l.modes ? D::load(f + (std::int64_t{iv} * op.groups + l.group[i]) * lanes) : D(0.0);
+          n[i] = i < l.modes ? unit * D::load(f + (std::int64_t{iv} * op.groups + l.group[i]) * lanes) : D(0.0);
         if (d == 0) m.m0 += n[0];
         m.m1[d] += D(c) * n[0] + D(h / std::sqrt(3.0)) * n[1];
         m.m2 += D(c * c + h * h / 3.0) * n[0] + D(2.0 * c * h / std::sqrt(3.0)) * n[1] +
@@ -229,7 +230,7 @@ struct ImplicitNodes {
   /// True for a widening that an explicit step does in a stable way.
   CAMBIUM_FN bool little(double widening) const {
     double stiff = 0.0;
-    for (int d = 0; d < op.vdim; ++d) stiff += op.largest / (op.width[d] * op.width[d]);
+    for (int d = 0; d < op.vdim; ++d) stiff += op.largest / (op.narrowest[d] * op.narrowest[d]);
     return std::abs(widening) * stiff < 0.2;
   }
   /// Shifts and widens f, whose moments are m, by the remaining difference from the target, if this is small: f then

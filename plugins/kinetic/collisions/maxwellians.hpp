@@ -22,7 +22,7 @@ struct MaxwellianArrays {
   View<int*> seen;  ///< [conf mode][seen_most]: modes that contribute to moments up to the second; -1 at the end
   View<int*> along, degree;  ///< of each mode, where at most one velocity factor is not constant
   static constexpr int seen_most = 8;
-  double jacobian = 1.0;
+  double jacobian = 1.0;  ///< common to all velocity cells: see Layout::dv
 };
 
 /// exp(-(v-u)^2/(2 vt^2)) / sqrt(2 pi vt^2) along a velocity dimension, in a cell of it, at a node of a block.
@@ -103,16 +103,19 @@ struct MomentsOfMaxwellian {
   /// Adds those of a pack.
   CAMBIUM_FN void add(const double* f, int iv, const int* seen, double (*sum)[W]) const {
     const int vdim = a.layout.vdim;
+    const double unit = a.jacobian * a.layout.velocity_volume(iv);
     for (int s = 0; s < MaxwellianArrays::seen_most && seen[s] >= 0; ++s) {
       const int k = seen[s], degree = a.degree(k), along = a.along(k);
       double value[W];
-      for (int l = 0; l < W; ++l) value[l] = a.jacobian * f[k * W + l];
-      const double w = a.centre(along * a.longest + a.layout.velocity_place(iv, along)), h = 0.5 * a.layout.dv[along];
+      for (int l = 0; l < W; ++l) value[l] = unit * f[k * W + l];
+      const int place = a.layout.velocity_place(iv, along);
+      const double w = a.centre(along * a.longest + place), h = 0.5 * a.layout.velocity_width(along, place);
       double* const energy = sum[1 + vdim];
       if (degree == 0) {
         for (int l = 0; l < W; ++l) sum[0][l] += value[l];
         for (int d = 0; d < vdim; ++d) {
-          const double wd = a.centre(d * a.longest + a.layout.velocity_place(iv, d)), hd = 0.5 * a.layout.dv[d];
+          const int at = a.layout.velocity_place(iv, d);
+          const double wd = a.centre(d * a.longest + at), hd = 0.5 * a.layout.velocity_width(d, at);
           for (int l = 0; l < W; ++l) {
             sum[1 + d][l] += wd * value[l];
             energy[l] += (wd * wd + hd * hd / 3.0) * value[l];

@@ -52,10 +52,15 @@ void VelocityParams::describe(deck::Describe<VelocityParams>& d) {
   d("lower", &VelocityParams::lower, "lower end of each velocity dimension (formula)").example("[-6]");
   d("upper", &VelocityParams::upper, "upper end of each velocity dimension (formula)").example("[6]");
   d("cells", &VelocityParams::cells, "cells along each velocity dimension").at_least(1).example("[32]");
+  d("spacing", &VelocityParams::spacing,
+    "widths of the cells along each velocity dimension: by 'edges', 'mapping' or 'stretch'; {} and default: all the "
+    "same")
+      .def({});
   d.check([](const VelocityParams& p) -> std::string {
     const std::size_t n = p.cells.size();
     if (n < 1 || n > 3 || p.lower.size() != n || p.upper.size() != n)
       return "'lower', 'upper' and 'cells' need one entry per velocity dimension, one to three of them";
+    if (!p.spacing.empty() && p.spacing.size() != n) return "'spacing' needs one entry per velocity dimension, or none";
     return {};
   });
 }
@@ -217,21 +222,6 @@ std::string key_of(const CommonParams& common, const std::string& species) {
 
 std::map<std::string, double> CommonParams::values() const { return values_of(parameters); }
 
-/// Requires v = 0 to be between two cells; the message proposes a change. Some cells must be on either side of it.
-static void require_zero_on_face(const Axis& axis, const std::string& species, int d) {
-  const double steps = -axis.lower / axis.width();
-  if (std::abs(steps - std::round(steps)) < 1e-9 * axis.cells || axis.lower > 0.0 || axis.upper < 0.0) return;
-  const std::string problem = fmt::format(
-      "species '{}', velocity dimension {}: v = 0 lies inside a cell ({:g} to {:g} in {} cells), where streaming would "
-      "change its direction; ",
-      species, d + 1, axis.lower, axis.upper, axis.cells);
-  if (axis.cells == 1) throw KeyError("kinetic.velocity.cells", "cells", problem + "give at least 2 'cells'");
-  const double below = std::clamp(std::round(steps), 1.0, axis.cells - 1.0), above = axis.cells - below;
-  throw KeyError("kinetic.velocity.face", "lower",
-                 problem + fmt::format("move 'lower' to {:.10g} or 'upper' to {:.10g}", -below * axis.upper / above,
-                                       -axis.lower * above / below));
-}
-
 /// One dimension of keys with lower, upper and cells: a domain, or a species' velocities.
 template <class Extent>
 static Axis axis_of(const Extent& keys, std::size_t d, const std::map<std::string, double>& values,
@@ -267,7 +257,9 @@ PhaseGrid make_grid(const CommonParams& p, const SpeciesParams& s) {
   for (int d = 0; d < g.vdim; ++d) {
     Axis& a = g.axis[g.cdim + d];
     deck::about_key("", deck::joined_key(key_of(p, s.name), "velocity"), [&] {
-      a = axis_of(s.velocity, d, values, fmt::format("species '{}', velocity dimension {}", s.name, d + 1));
+      const std::string what = fmt::format("species '{}', velocity dimension {}", s.name, d + 1);
+      a = axis_of(s.velocity, d, values, what);
+      if (!s.velocity.spacing.empty()) divide(a, s.velocity.spacing[d], d, values, what);
       if (d < g.cdim) require_zero_on_face(a, s.name, d);
     });
   }

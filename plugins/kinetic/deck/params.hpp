@@ -6,6 +6,7 @@
 
 #include "core/deck/describe.hpp"
 #include "plugins/kinetic/deck/fluid_params.hpp"
+#include "plugins/kinetic/deck/velocity_grid.hpp"
 #include "plugins/kinetic/solver/solver.hpp"
 
 namespace cambium::kinetic {
@@ -28,6 +29,7 @@ struct BasisParams {
 struct VelocityParams {
   std::vector<std::string> lower, upper;
   std::vector<int> cells;
+  std::vector<SpacingParams> spacing;
   static void describe(deck::Describe<VelocityParams>& d);
 };
 

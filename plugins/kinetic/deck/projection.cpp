@@ -92,7 +92,7 @@ class Points {
     for (int d = 0; d < grid_.dimensions(); ++d) {
       const Axis& a = grid_.axis[d];
       const int cell = a.first + (d < grid_.cdim ? conf[d] : velocity[d - grid_.cdim]);
-      z_[d] = a.centre(cell) + 0.5 * a.width() * rule_.xi(node, d);
+      z_[d] = a.centre(cell) + 0.5 * a.width(cell) * rule_.xi(node, d);
     }
     return z_;
   }

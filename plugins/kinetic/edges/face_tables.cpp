@@ -27,7 +27,7 @@ double VelocityTables::integral(int dimension, int cell, int power, int n) const
     return out;
   }();
   const Axis& v = grid_.velocity(dimension);
-  const double h = 0.5 * v.width();
+  const double h = 0.5 * v.width(cell);
   double sum = 0.0;
   for (std::size_t q = 0; q < rule[0].size(); ++q)
     sum += h * rule[1][q] * std::pow(v.centre(cell) + h * rule[0][q], power) * legendre(n, rule[0][q]);
@@ -94,7 +94,7 @@ static std::vector<std::array<double, 3>> projected(const Axis& axis, double vt,
     for (int n = 0; n < 3; ++n) {
       out[i][n] = 0.0;
       for (std::size_t q = 0; q < x.size(); ++q) {
-        const double v = axis.centre(i) + 0.5 * axis.width() * x[q];
+        const double v = axis.centre(i) + 0.5 * axis.width(i) * x[q];
         out[i][n] += w[q] * weight(v) * std::exp(-0.5 * v * v / (vt * vt)) * legendre(n, x[q]);
       }
     }

@@ -10,6 +10,7 @@
 #include "core/base/key_error.hpp"
 #include "core/deck/about_key.hpp"
 #include "core/deck/node.hpp"
+#include "plugins/kinetic/deck/velocity_grid.hpp"
 
 namespace cambium::kinetic {
 
@@ -25,12 +26,7 @@ Returned::Returned(const WallEmissionParams& params, const Species& species, con
     throw KeyError("kinetic.walls.reflection", "reflection",
                    fmt::format("{}: the reflected fraction is {:g} and must be between 0 and 1", who, reflection_));
   const Axis& v = grid.velocity(d);
-  if (reflection_ > 0.0 && std::abs(v.lower + v.upper) > 1e-9 * (v.upper - v.lower))
-    throw KeyError(
-        "kinetic.velocity.symmetric", "reflection",
-        fmt::format("species '{}': a reflecting wall needs velocities that are symmetric about 0, not {:g} to "
-                    "{:g}",
-                    name_, v.lower, v.upper));
+  if (reflection_ > 0.0) require_symmetric(v, name_, d, "reflection");
   if (reflection_ > 0.0 && v.ranks > 1)
     throw KeyError("kinetic.ranks.wall", "reflection",
                    fmt::format("species '{}': velocity dimension {} meets a reflecting wall and cannot be partitioned "

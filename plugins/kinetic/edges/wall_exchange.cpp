@@ -115,10 +115,10 @@ void WallExchange::set_return(const VelocityTables& tables, double reflection, d
   for (int i = 0; i < v.count; ++i)
     for (int k = 0; k < 3; ++k)
       for (int n = 0; n < 3; ++n) {
+        const double centre = v.centre(v.first + i), half = 0.5 * v.width(v.first + i);
         double sum_of = 0.0;
         for (std::size_t q = 0; q < x.size(); ++q)
-          sum_of +=
-              w[q] * std::abs(v.centre(v.first + i) + 0.5 * v.width() * x[q]) * legendre(k, x[q]) * legendre(n, x[q]);
+          sum_of += w[q] * std::abs(centre + half * x[q]) * legendre(k, x[q]) * legendre(n, x[q]);
         streaming.push_back(2.0 / grid.conf(d).width() * sum_of);
       }
   for (int n = 0; n < 3; ++n) edge.push_back(legendre(n, high_ ? 1.0 : -1.0));

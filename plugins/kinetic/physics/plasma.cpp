@@ -211,21 +211,32 @@ void Plasma::warn_about_net_charge() const {
                   total, std::abs(total) / without_signs));
 }
 
+/// Of a fluid on all ranks, by the means over the domain.
+static double debye_length_of(const Fluid& fluid, const ConfGrid& conf, double epsilon0, const Comm& row) {
+  const auto totals = fluid.totals();
+  const double particles = row.sum(totals.front()), pressure = row.sum(totals.back());
+  const double density = particles / (conf.whole_count() * conf.cell_volume());
+  return std::sqrt(epsilon0 * pressure / particles / (density * fluid.charge() * fluid.charge()));
+}
+
 void Plasma::warn_about_debye_length() const {
   if (!fields_) return;
-  for (const auto& s : species_) {
-    if (s->charge() == 0.0) continue;
-    const double length = Totals(*s).debye_length(epsilon0_);
+  const int points = species_.front()->solver().basis().order + 1;
+  const auto warn = [&](const std::string& name, double length) {
     for (int d = 0; d < conf().dimensions; ++d) {
-      const double spacing = conf().width[d] / (s->solver().basis().order + 1);
-      if (spacing > length)
-        context_.log.warn(
-            fmt::format("species '{}': the Debye length {:.3g} is not resolved in dimension {}: cells of width {:.3g} "
-                        "with {} degrees of freedom each; use at least {} cells to resolve it",
-                        s->name(), length, d + 1, conf().width[d], s->solver().basis().order + 1,
-                        static_cast<long>(std::ceil(conf().cells[d] * spacing / length))));
+      const double spacing = conf().width[d] / points;
+      if (spacing <= length || !(length > 0.0)) continue;
+      context_.log.warn(
+          fmt::format("species '{}': the Debye length {:.3g} is not resolved in dimension {}: cells of width {:.3g} "
+                      "with {} degrees of freedom each; use at least {} cells to resolve it",
+                      name, length, d + 1, conf().width[d], points,
+                      static_cast<long>(std::ceil(conf().cells[d] * spacing / length))));
     }
-  }
+  };
+  for (const auto& s : species_)
+    if (s->charge() != 0.0) warn(s->name(), Totals(*s).debye_length(epsilon0_));
+  for (const auto& s : fluids_)
+    if (s->charge() != 0.0) warn(s->name(), debye_length_of(*s, conf(), epsilon0_, ranks().row()));
 }
 
 double Plasma::field_energy() const {

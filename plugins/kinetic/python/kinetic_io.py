@@ -29,19 +29,22 @@ def inner_points(points):
 
 
 class Grid:
-    """Ends and cells of every dimension: configuration space, then velocity space."""
+    """Ends, cells and faces between cells of every dimension: configuration space, then velocity space."""
 
     def __init__(self, attributes):
         self.cdim, self.vdim = int(attributes["cdim"]), int(attributes["vdim"])
         self.lower, self.upper, self.cells = attributes["lower"][:], attributes["upper"][:], attributes["cells"][:]
         self.exponents = np.reshape(attributes["exponents"], (-1, self.cdim + self.vdim))  # [mode][dimension], in one row
         self.names = AXES[: self.cdim] + ["v" + a for a in AXES[: self.vdim]]
+        # Stored where the cells of a velocity dimension have different widths.
+        self.edges = [attributes["edges_" + name][:] if "edges_" + name in attributes else np.linspace(*ends)
+                      for name, ends in zip(self.names, zip(self.lower, self.upper, np.add(self.cells, 1)))]
 
     def points(self, dimension, points):
         """Coordinates of `points` points in each cell of a dimension."""
-        width = (self.upper[dimension] - self.lower[dimension]) / self.cells[dimension]
-        centres = self.lower[dimension] + (np.arange(self.cells[dimension]) + 0.5) * width
-        return (centres[:, None] + 0.5 * width * inner_points(points)[None, :]).ravel()
+        edges = self.edges[dimension]
+        centres, widths = 0.5 * (edges[1:] + edges[:-1]), np.diff(edges)
+        return (centres[:, None] + 0.5 * widths[:, None] * inner_points(points)[None, :]).ravel()
 
 
 class Distribution:
@@ -63,7 +66,9 @@ class Distribution:
         a, b = grid.names.index(first), grid.names.index(second)
         kept = [k for k, e in enumerate(grid.exponents) if all(n == 0 for d, n in enumerate(e) if d not in (a, b))]
         others = tuple(d for d in range(len(grid.names)) if d not in (a, b))
-        coefficients = self.coefficients[..., kept].mean(axis=others)
+        coefficients = self.coefficients[..., kept]
+        for d in reversed(others):
+            coefficients = np.average(coefficients, axis=d, weights=np.diff(grid.edges[d]))
         if a > b:
             coefficients = coefficients.swapaxes(0, 1)
         scale = np.sqrt(0.5) ** len(others)

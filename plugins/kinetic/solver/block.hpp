@@ -10,6 +10,7 @@ struct Block {
   static constexpr int dims = K::vdim, pair_count = K::pairs > 0 ? K::pairs : 1;
   using T = typename P::value_type;
   static constexpr int gauss = FaceNodes<K, 0>::conf_nodes;
+  static constexpr double degrees_0_and_1 = 0.57735026918962576451;  ///< their coupling by xi
   bool electric = false, magnetic = false, upwind = false;
   T quarter = 0;  ///< of the stage's length
   P E[dims * K::sym], B[pair_count * K::sym], X[pair_count * K::sym];
@@ -35,9 +36,8 @@ struct Block {
     for (int p = 0; p < K::pairs; ++p) {
       load_matrix(fields + (dims + p) * K::conf, B + p * K::sym, b_node[p]);
       if (upwind) at_gauss(fields + (dims + p) * K::conf, b_gauss[p]);
-      const P h(half[other(p / (dims - 1), p % (dims - 1))] *
-                T(0.57735026918962576451));  // coupling of degrees 0 and 1
-      for (int k = 0; k < K::sym; ++k) X[p * K::sym + k] = h * B[p * K::sym + k];
+      const P h(half[other(p / (dims - 1), p % (dims - 1))] * T(degrees_0_and_1));
+      for (int k = 0; k < K::sym; ++k) X[p * K::sym + k] = h * B[p * K::sym + k];  // where all widths are equal
       b_most[p] = P(T(0));
       for (int q = 0; q < K::nodes; ++q) b_most[p] = max(b_most[p], max(b_node[p][q], -b_node[p][q]));
     }
@@ -57,25 +57,28 @@ struct Block {
     return most;
   }
 
-  /// Adds the acceleration along D to a cell: see Kernels::push.
-  template <int D>
-  CAMBIUM_FN void push(const P* f, const P* g, const T* W, P most, P* below, P* out) const {
+  /// Adds the acceleration along D to a cell: see Kernels::push. `stretched`: half widths H differ from cell to cell,
+  /// and the unit of widths is Layout::dv.
+  template <int D, bool stretched>
+  CAMBIUM_FN void push(const P* f, const P* g, const T* W, const T* H, P most, P* below, P* out) const {
+    P own[stretched ? pair_count * K::sym : 1];
     if (magnetic)
-      K::template push<D, true>(f, g, E + D * K::sym, B, X, W, P(quarter) * most, below, out);
+      K::template push<D, true>(f, g, E + D * K::sym, B, couplings<D, stretched>(H, own), W, P(quarter) * most, below,
+                                out);
     else
       K::template push<D, false>(f, g, E + D * K::sym, B, X, W, P(quarter) * most, below, out);
   }
 
   /// The same with the upwind flux.
-  template <int D>
+  template <int D, bool stretched>
   CAMBIUM_FN void push_upwind(const P* f, const P* g, const T* W, const T* H, P* below, P* out) const {
     constexpr int F = K::face(K::cdim + D);
     P lower[F], upper[F], G[F], none[F];
-    push<D>(f, nullptr, W, P(T(0)), below, out);  // nothing through the upper face
+    push<D, stretched>(f, nullptr, W, H, P(T(0)), below, out);  // nothing through the upper face
     if (!g) return;
     K::template trace<K::cdim + D>(f, T(1), lower);
     K::template trace<K::cdim + D>(g, T(-1), upper);
-    flux<D>(lower, upper, W, H, P(T(0)), G);
+    flux<D, stretched>(lower, upper, W, H, P(T(0)), G);
     for (int j = 0; j < F; ++j) {
       none[j] = P(T(0));
       below[j] = G[j];
@@ -84,9 +87,9 @@ struct Block {
   }
 
   /// Numerical flux of the acceleration through a face across velocity dimension D, from the traces below and above it.
-  template <int D>
+  template <int D, bool stretched>
   CAMBIUM_FN void flux(const P* below, const P* above, const T* W, const T* H, P most, P* G) const {
-    if (!upwind) return mean_flux<D>(below, above, W, most, G);
+    if (!upwind) return mean_flux<D, stretched>(below, above, W, H, most, G);
     constexpr int F = K::face(K::cdim + D);
     P jump[F], side[F], none[F];
     for (int j = 0; j < F; ++j) {
@@ -96,14 +99,31 @@ struct Block {
     signed_modes<K, D, P>(
         jump, [&](int q) { return acceleration<D>(q, W, H); }, side);
     for (int j = 0; j < F; ++j) side[j] += below[j] + above[j];
-    mean_flux<D>(side, none, W, P(T(0)), G);
+    mean_flux<D, stretched>(side, none, W, H, P(T(0)), G);
   }
 
  private:
-  template <int D>
-  CAMBIUM_FN void mean_flux(const P* below, const P* above, const T* W, P most, P* G) const {
+  /// The matrices X that the acceleration along D meets in a cell of half widths H; those of unequal cells are written
+  /// to `own`.
+  template <int D, bool stretched>
+  CAMBIUM_FN const P* couplings(const T* H, P* own) const {
+    if constexpr (stretched) {
+      for (int k = 0; k < dims - 1; ++k) {
+        const int first = (D * (dims - 1) + k) * K::sym;
+        const P h(H[other(D, k)] * T(degrees_0_and_1));
+        for (int i = first; i < first + K::sym; ++i) own[i] = h * B[i];
+      }
+      return own;
+    } else {
+      return X;
+    }
+  }
+  template <int D, bool stretched>
+  CAMBIUM_FN void mean_flux(const P* below, const P* above, const T* W, const T* H, P most, P* G) const {
+    P own[stretched ? pair_count * K::sym : 1];
     if (magnetic)
-      K::template flux<D, true>(below, above, E + D * K::sym, B, X, W, P(quarter) * most, G);
+      K::template flux<D, true>(below, above, E + D * K::sym, B, couplings<D, stretched>(H, own), W, P(quarter) * most,
+                                G);
     else
       K::template flux<D, false>(below, above, E + D * K::sym, B, X, W, P(quarter) * most, G);
   }

@@ -42,7 +42,7 @@ struct CellMoments {
       rows.load(f + w.layout.cell(block, cells.first), 0, cells.count, rows.other);
       if (rows.rank() < cells.count) {
         const auto p = Work::Place::of(w.layout, cells.first + rows.rank());
-        K::moments(rows.row(), p.w, p.h, p.square, m);
+        w.moments_of(rows.row(), p, m);
       }
       team.team_barrier();
     }
@@ -83,7 +83,7 @@ void add_moments_by_packs(const Edges<K, P>& w, const P* f) {
             const auto p = Work::Place::of(w.layout, iv);
             P m[Work::moments];
             for (auto& x : m) x = P(typename P::value_type(0));
-            K::moments(f + w.layout.cell(block, iv), p.w, p.h, p.square, m);
+            w.moments_of(f + w.layout.cell(block, iv), p, m);
             w.flush(block, m);
           }
         });

@@ -81,12 +81,12 @@ struct CellPass {
   }
 
   /// Flux through the face between `lower` and f across velocity dimension D.
-  template <int D, bool upwind_flux>
+  template <int D, bool upwind_flux, bool stretched>
   CAMBIUM_FN void from_below(const Turn& my, const P* lower_cell, P most, P* below) const {
     P lower[K::face(K::cdim + D)], upper[K::face(K::cdim + D)];
     K::template trace<K::cdim + D>(lower_cell, T(1), lower);
     K::template trace<K::cdim + D>(my.f, T(-1), upper);
-    my.here.template flux<D>(lower, upper, my.p.W, my.p.H, upwind_flux ? P(T(0)) : most, below);
+    my.here.template flux<D, stretched>(lower, upper, my.p.W, my.p.H, upwind_flux ? P(T(0)) : most, below);
   }
 
   /// The rows become the cells `step` velocity cells from the team's; those outside the block stay as they are.
@@ -97,7 +97,7 @@ struct CellPass {
   }
 
   /// Adds the acceleration along D and returns its bound |acceleration| 2/dv.
-  template <int D, bool upwind_flux>
+  template <int D, bool upwind_flux, bool stretched>
   CAMBIUM_FN P accelerate_along(const Turn& my, P* to) const {
     const int stride = w.layout.velocity_stride(D);
     const bool beside = D == last;  // neighbours are among the team's own cells
@@ -105,23 +105,26 @@ struct CellPass {
     P below[K::face(K::cdim + D)];
     for (auto& b : below) b = P(T(0));
     if (!beside) neighbours(my, -stride);
-    if (my.any && my.at[D] > 0) from_below<D, upwind_flux>(my, beside ? my.f - my.next : my.rows.row(), most, below);
+    if (my.any && my.at[D] > 0)
+      from_below<D, upwind_flux, stretched>(my, beside ? my.f - my.next : my.rows.row(), most, below);
     if (!beside) {
       my.rows.team.team_barrier();
       neighbours(my, stride);
     }
     if (my.any) {
       const P* above = my.at[D] + 1 < w.layout.nv[D] ? (beside ? my.f + my.next : my.rows.row()) : nullptr;
-      if constexpr (upwind_flux)
-        my.here.template push_upwind<D>(my.f, above, my.p.W, my.p.H, below, to);
+      if constexpr (stretched)
+        Work::template push_scaled<D, upwind_flux>(my.here, my.f, above, my.p, most, below, to);
+      else if constexpr (upwind_flux)
+        my.here.template push_upwind<D, false>(my.f, above, my.p.W, my.p.H, below, to);
       else
-        my.here.template push<D>(my.f, above, my.p.W, most, below, to);
+        my.here.template push<D, false>(my.f, above, my.p.W, my.p.H, most, below, to);
     }
     if (!beside) my.rows.team.team_barrier();
-    return most;
+    return stretched ? most * P(my.p.inverse[D]) : most;
   }
 
-  template <bool upwind_flux>
+  template <bool upwind_flux, bool stretched>
   CAMBIUM_FN T largest_of(const Member& team) const {
     const int per_block = chunks(w.layout), which = team.league_rank() / per_block;
     const int block = tiles(which / w.tile) * w.tile + which % w.tile;
@@ -132,30 +135,34 @@ struct CellPass {
     P result[K::modes], speed(T(0));  // in registers until all is added
     stream(my, result);
     if (w.electric)
-      for_each_index<K::vdim>([&](auto d) { speed += accelerate_along<decltype(d)::value, upwind_flux>(my, result); });
+      for_each_index<K::vdim>(
+          [&](auto d) { speed += accelerate_along<decltype(d)::value, upwind_flux, stretched>(my, result); });
     if (my.any)
       for (int k = 0; k < K::modes; ++k) rows.row()[k] = result[k];
     rows.store(cells.count, w.out + w.layout.cell(block, cells.first));
     return my.any ? Work::largest(my.p.frequency(speed)) : T(0);
   }
-  /// A kernel for each flux: one with both would have the registers of the greedier.
-  template <bool upwind_flux>
+  /// A kernel for each flux and kind of grid: one with all would have the registers of the greediest.
+  template <bool upwind_flux, bool stretched>
   struct Stage {
     CellPass pass;
     CAMBIUM_FN void operator()(const Member& team, T& most) const {
-      const T here = pass.template largest_of<upwind_flux>(team);
+      const T here = pass.template largest_of<upwind_flux, stretched>(team);
       if (here > most) most = here;
     }
   };
 
   /// Returns the largest frequency.
   T run() const {
+    if (w.layout.stretched) return w.upwind_nodes ? run_as<true, true>() : run_as<false, true>();
+    return w.upwind_nodes ? run_as<true, false>() : run_as<false, false>();
+  }
+  template <bool upwind_flux, bool stretched>
+  T run_as() const {
     T fastest = 0;
     if (teams() == 0) return fastest;
-    if (w.upwind_nodes)
-      Kokkos::parallel_reduce("kinetic: cells", Rows::policy(teams()), Stage<true>{*this}, Kokkos::Max<T>(fastest));
-    else
-      Kokkos::parallel_reduce("kinetic: cells", Rows::policy(teams()), Stage<false>{*this}, Kokkos::Max<T>(fastest));
+    Kokkos::parallel_reduce("kinetic: cells", Rows::policy(teams()), Stage<upwind_flux, stretched>{*this},
+                            Kokkos::Max<T>(fastest));
     return fastest;
   }
 

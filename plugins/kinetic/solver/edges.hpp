@@ -135,10 +135,16 @@ struct Edges : Sweep<K, P> {
       const P* outside = buffer + (std::int64_t{block} * n + i) * F;
       P inside[F], G[F], none[F], rhs[K::modes];
       K::template trace<K::cdim + D>(in + layout.cell(block, iv), T(high ? 1 : -1), inside);
-      here.template flux<D>(high ? inside : outside, high ? outside : inside, p.W, p.H, here.largest(D, p.W, p.H), G);
+      const P *lower = high ? inside : outside, *upper = high ? outside : inside;
+      if (layout.stretched)
+        here.template flux<D, true>(lower, upper, p.W, p.H, here.largest(D, p.W, p.H), G);
+      else
+        here.template flux<D, false>(lower, upper, p.W, p.H, here.largest(D, p.W, p.H), G);
       for (auto& r : rhs) r = P(T(0));
       for (auto& g : none) g = P(T(0));
       K::template lift<D>(high ? none : G, high ? G : none, rhs);
+      if (layout.stretched)
+        for (auto& r : rhs) r *= P(p.inverse[D]);
       add(block, iv, p, rhs);
     }
   }
@@ -150,7 +156,7 @@ struct Edges : Sweep<K, P> {
     if (!Base::moment) return;
     P m[Base::moments];
     for (auto& x : m) x = P(T(0));
-    K::moments(rhs, p.w, p.h, p.square, m);
+    Base::moments_of(rhs, p, m);
     Base::flush(block, m);
   }
 };

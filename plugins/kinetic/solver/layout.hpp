@@ -48,6 +48,11 @@ CAMBIUM_FN P rotate_down(P a) {
 #endif
 }
 
+/// A cell of a velocity dimension.
+struct VelocityCell {
+  double centre, width, inverse;  ///< inverse: one over the width
+};
+
 /// Position of cells in memory (see Solver), and the geometry that the kernels need. Trivially copyable.
 struct Layout {
   int cdim = 1, vdim = 1, width = 1, modes = 1;
@@ -59,11 +64,16 @@ struct Layout {
   int block_cells = 1;  ///< from a block to the next; more than velocity_cells if two stages use one array
   int backward[3] = {0, 0, 0};                       ///< velocity cells with a negative speed
   double v_first[3] = {0, 0, 0}, dv[3] = {1, 1, 1};  ///< centre of the first local velocity cell, width
+  /// Velocity cells have different widths, which `velocities` has for each dimension (VelocityCells::in); `dv` is 1
+  /// then, the unit of widths in the factors that cells have in common.
+  bool stretched = false;
+  const VelocityCell* velocities[3] = {nullptr, nullptr, nullptr};
   double dx[3] = {1, 1, 1}, scales[3] = {1, 1, 1};
   bool wrapped[3] = {false, false, false};  ///< the full periodic dimension is local, neighbours are found by wrapping
 
   Layout() = default;
   Layout(const PhaseGrid& grid, int lanes, int modes_) : cdim(grid.cdim), vdim(grid.vdim), width(lanes), modes(modes_) {
+    stretched = grid.stretched();
     nx = grid.axis[0].count;
     packs = (nx + lanes - 1) / lanes;
     for (int d = 1; d < cdim; ++d) {
@@ -75,8 +85,8 @@ struct Layout {
       nv[d] = v.count;
       velocity_cells *= v.count;
       v_first[d] = v.centre(v.first);
-      dv[d] = v.width();
-      while (backward[d] < nv[d] && speed(d, backward[d]) < 0.0) ++backward[d];
+      dv[d] = stretched ? 1.0 : v.width();
+      while (backward[d] < nv[d] && v.centre(v.first + backward[d]) < 0.0) ++backward[d];
     }
     for (int d = vdim - 2; d >= 0; --d) stride[d] = stride[d + 1] * nv[d + 1];
     constexpr int enough = 16;  // cells in a row, so that the work per row does not count
@@ -104,7 +114,15 @@ struct Layout {
   /// Velocity cells that differ by one step in dimension d.
   CAMBIUM_FN int velocity_stride(int d) const { return stride[d]; }
   CAMBIUM_FN int velocity_place(int iv, int d) const { return iv / velocity_stride(d) % nv[d]; }
-  CAMBIUM_FN double speed(int d, int i) const { return v_first[d] + i * dv[d]; }
+  /// Centre and width of cell i of velocity dimension d.
+  CAMBIUM_FN double speed(int d, int i) const { return stretched ? velocities[d][i].centre : v_first[d] + i * dv[d]; }
+  CAMBIUM_FN double velocity_width(int d, int i) const { return stretched ? velocities[d][i].width : dv[d]; }
+  /// Product of the widths of velocity cell iv, in units of that of `dv`.
+  CAMBIUM_FN double velocity_volume(int iv) const {
+    double volume = 1.0;
+    for (int d = 0; stretched && d < vdim; ++d) volume *= velocities[d][velocity_place(iv, d)].width;
+    return volume;
+  }
   /// Conf-space neighbours in dimension d >= 1: blocks between two, and the index of a block.
   CAMBIUM_FN int block_stride(int d) const { return d == cdim - 1 ? packs : packs * other[1]; }
   CAMBIUM_FN int block_place(int block, int d) const { return block / block_stride(d) % other[d - 1]; }
@@ -126,20 +144,34 @@ template <class K, class T>
 struct VelocityPlace {
   T W[K::vdim], H[K::vdim];  ///< scaled (Layout::scale)
   T w[K::vdim], h[K::vdim], square;
-  bool up[K::vdim];  ///< v > 0
+  bool up[K::vdim];            ///< v > 0
+  T inverse[K::vdim], volume;  ///< Layout::dv over the width, and product of widths over dv; only of `stretched` grids
 
   /// For the velocity cell with number iv.
   CAMBIUM_FN static VelocityPlace of(const Layout& layout, int iv) {
     int indices[K::vdim];
     for (int e = 0; e < K::vdim; ++e) indices[e] = layout.velocity_place(iv, e);
-    return at(layout, indices);
+    return layout.stretched ? at<true>(layout, indices) : at<false>(layout, indices);
   }
   /// The same by indices.
+  template <bool stretched>
   CAMBIUM_FN static VelocityPlace at(const Layout& layout, const int* indices) {
     VelocityPlace p;
-    double square = 0.0;
+    double square = 0.0, volume = 1.0;
     for (int e = 0; e < K::vdim; ++e) {
-      const double w = layout.speed(e, indices[e]), h = 0.5 * layout.dv[e], s = layout.scale(e);
+      double w, h;
+      const double s = layout.scale(e);
+      if constexpr (stretched) {
+        const VelocityCell& cell = layout.velocities[e][indices[e]];
+        w = cell.centre;
+        h = 0.5 * cell.width;
+        p.inverse[e] = T(cell.inverse);
+        volume *= cell.width;
+      } else {
+        w = layout.v_first[e] + indices[e] * layout.dv[e];
+        h = 0.5 * layout.dv[e];
+        p.inverse[e] = T(1);
+      }
       p.W[e] = T(s * w);
       p.H[e] = T(s * h);
       p.w[e] = T(w);
@@ -148,6 +180,7 @@ struct VelocityPlace {
       square += w * w + h * h / 3.0;
     }
     p.square = T(square);
+    p.volume = T(volume);
     return p;
   }
 

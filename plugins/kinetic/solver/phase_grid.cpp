@@ -3,11 +3,37 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 #include "core/base/key_error.hpp"
 
 namespace cambium::kinetic {
+
+double Axis::narrowest() const {
+  double least = width(0);
+  for (int k = 1; k < (stretched() ? cells : 0); ++k) least = std::min(least, width(k));
+  return least;
+}
+
+bool Axis::symmetric() const {
+  const double small = 1e-9 * (upper - lower);
+  bool out = std::abs(lower + upper) <= small;
+  for (std::size_t k = 0; k < edges.size(); ++k) out = out && std::abs(edges[k] + edges[edges.size() - 1 - k]) <= small;
+  return out;
+}
+
+bool PhaseGrid::stretched() const {
+  return std::any_of(axis.begin() + cdim, axis.begin() + dimensions(), [](const Axis& a) { return a.stretched(); });
+}
+
+double PhaseGrid::velocity_volume(int index) const {
+  const auto at = local_velocity(index);
+  double out = 1.0;
+  for (int d = 0; d < vdim; ++d) out *= velocity(d).width(velocity(d).first + at[d]);
+  return out;
+}
 
 int PhaseGrid::conf_cells() const {
   int n = 1;

@@ -2,6 +2,7 @@
 #include <array>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -21,8 +22,22 @@ struct Axis {
   int first = 0, count = 1;           ///< cells of this rank
   int low_rank = -1, high_rank = -1;  ///< neighbours, -1 at a wall; a rank alone on a periodic axis is its own
 
-  double width() const { return (upper - lower) / cells; }
-  double centre(int cell) const { return lower + (cell + 0.5) * width(); }
+  /// Faces of the cells, ascending, cells + 1 of them; empty where all cells have the same width. Velocities only.
+  std::vector<double> edges;
+
+  bool stretched() const { return !edges.empty(); }
+  /// Of every cell; std::logic_error where cells differ, since no one width is right then.
+  double width() const {
+    if (stretched()) throw std::logic_error("a dimension of phase space has cells of different widths");
+    return (upper - lower) / cells;
+  }
+  double width(int cell) const { return stretched() ? edges[cell + 1] - edges[cell] : width(); }
+  double centre(int cell) const {
+    return stretched() ? 0.5 * (edges[cell] + edges[cell + 1]) : lower + (cell + 0.5) * width();
+  }
+  double narrowest() const;
+  /// True if cell k is the mirror image of cell cells - 1 - k at 0.
+  bool symmetric() const;
 };
 
 /// The grid of one species. Axes: configuration space, then velocity space.
@@ -32,6 +47,8 @@ struct PhaseGrid {
 
   const Axis& conf(int d) const { return axis[d]; }
   const Axis& velocity(int d) const { return axis[cdim + d]; }
+  /// True if a velocity dimension has cells of different widths.
+  bool stretched() const;
   int dimensions() const { return cdim + vdim; }
   /// Configuration-space cells in all, and of this rank; row-major, the last dimension fastest.
   int conf_cells() const;
@@ -42,6 +59,7 @@ struct PhaseGrid {
   int conf_index(const std::array<int, 3>& local) const;
   std::array<int, 3> local_conf(int index) const;      ///< indices of the k-th local conf cell
   std::array<int, 3> local_velocity(int index) const;  ///< of the k-th local velocity cell
+  double velocity_volume(int index) const;             ///< product of the widths of the k-th local velocity cell
 };
 
 /// Ranks along each dimension of the grids of all species: the same of configuration space, so that a rank has the

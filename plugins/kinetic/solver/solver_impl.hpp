@@ -11,6 +11,7 @@
 #include "plugins/kinetic/solver/huge_pages.hpp"
 #include "plugins/kinetic/solver/packed_edges.hpp"
 #include "plugins/kinetic/solver/slab_pass.hpp"
+#include "plugins/kinetic/solver/velocity_cells.hpp"
 
 namespace cambium::kinetic {
 
@@ -27,7 +28,8 @@ class SolverOf : public Solver {
   using Work = Edges<K, P>;
 
   SolverOf(const PhaseGrid& grid, const Comm& comm)
-      : info_(info_of<K>()), grid_(grid), layout_(grid, width, K::modes), comm_(comm), edges_(grid_, layout_, comm) {
+      : info_(info_of<K>()), grid_(grid), velocity_cells_(grid),
+        layout_(velocity_cells_.in(Layout(grid, width, K::modes))), comm_(comm), edges_(grid_, layout_, comm) {
     for (int s : {0, 2}) allocate(s);
     for (auto& fields : fields_)
       fields = View<T*>("kinetic: fields", static_cast<std::size_t>(layout_.blocks()) * Blocks::field_rows * width);
@@ -134,14 +136,19 @@ class SolverOf : public Solver {
     const std::int64_t here = std::int64_t{layout_.velocity_cells} * K::modes * width,
                        next = std::int64_t{layout_.block_cells} * K::modes * width;
     double sum = 0.0;
+    const Layout layout = layout_;
     Kokkos::parallel_reduce(
         "kinetic: square", Kokkos::RangePolicy<ExecSpace>(0, layout_.blocks() * here),
         KOKKOS_LAMBDA(std::int64_t k, double& s) {
           const double value = static_cast<double>(f(k / here * next + k % here));
-          s += value * value;
+          if (layout.stretched)
+            s += layout.velocity_volume(static_cast<int>(k % here / (K::modes * width))) * value * value;
+          else
+            s += value * value;
         },
         sum);
-    for (int d = 0; d < grid_.dimensions(); ++d) sum *= 0.5 * grid_.axis[d].width();
+    for (int d = 0; d < K::cdim; ++d) sum *= 0.5 * grid_.axis[d].width();
+    for (int d = 0; d < K::vdim; ++d) sum *= 0.5 * layout_.dv[d];
     return sum;
   }
 
@@ -274,6 +281,7 @@ class SolverOf : public Solver {
   bool by_cells_ = !device_is_host;  ///< see CellPass
   BasisInfo info_;
   PhaseGrid grid_;
+  VelocityCells velocity_cells_;
   Layout layout_;
   Work sizes_;
   const Comm& comm_;

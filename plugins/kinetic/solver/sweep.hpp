@@ -199,7 +199,7 @@ struct Sweep {
   }
 
   /// Returns the sum over dimensions of the bounds of |acceleration| 2/dv. `at` are the indices of the velocity cell.
-  template <bool upwind_flux>
+  template <bool upwind_flux, bool stretched>
   CAMBIUM_FN P accelerate(const Block<K, P>& here, const P* f, int block, int iv, const int* at, const Place& p,
                           P* lower, P* to) const {
     P sum(T(0));
@@ -208,7 +208,7 @@ struct Sweep {
       constexpr int F = K::face(K::cdim + D);
       if constexpr (D == K::vdim - 1) look_ahead<4>(block, iv);
       const P most = here.largest(D, p.W, p.H);
-      sum += most;
+      sum += stretched ? most * P(p.inverse[D]) : most;
       int row = 0;  // among the velocity cells with the same index in dimension D that follow each other
       for (int e = D + 1; e < K::vdim; ++e) row = row * layout.nv[e] + at[e];
       P* below = lower + row * F;
@@ -216,12 +216,45 @@ struct Sweep {
       if (at[D] == 0)
         for (int k = 0; k < F; ++k) below[k] = P(T(0));
       const P* above = at[D] + 1 < layout.nv[D] ? f + std::int64_t{layout.velocity_stride(D)} * K::modes : nullptr;
-      if constexpr (upwind_flux)
-        here.template push_upwind<D>(f, above, p.W, p.H, below, to);
+      if constexpr (stretched)
+        push_scaled<D, upwind_flux>(here, f, above, p, most, below, to);
+      else if constexpr (upwind_flux)
+        here.template push_upwind<D, false>(f, above, p.W, p.H, below, to);
       else
-        here.template push<D>(f, above, p.W, most, below, to);
+        here.template push<D, false>(f, above, p.W, p.H, most, below, to);
     });
     return sum;
+  }
+
+  /// Adds the acceleration along D to a cell of its own width. Fluxes do not depend on widths, what they change does:
+  /// so the same flux leaves one cell and enters the next, to the last bit.
+  template <int D, bool upwind_flux>
+  CAMBIUM_FN static void push_scaled(const Block<K, P>& here, const P* f, const P* above, const Place& p, P most,
+                                     P* below, P* to) {
+    P change[K::modes];
+    for (auto& x : change) x = P(T(0));
+    if constexpr (upwind_flux)
+      here.template push_upwind<D, true>(f, above, p.W, p.H, below, change);
+    else
+      here.template push<D, true>(f, above, p.W, p.H, most, below, change);
+    const P scale(p.inverse[D]);
+    for (int k = 0; k < K::modes; ++k) to[k] = fma(scale, change[k], to[k]);
+  }
+
+  /// Adds the moments of a cell.
+  template <bool stretched>
+  CAMBIUM_FN static void add_moments(const P* f, const Place& p, P* row) {
+    if constexpr (stretched) {
+      P own[moments];
+      for (auto& m : own) m = P(T(0));
+      K::moments(f, p.w, p.h, p.square, own);
+      for (int k = 0; k < moments; ++k) row[k] = fma(P(p.volume), own[k], row[k]);
+    } else {
+      K::moments(f, p.w, p.h, p.square, row);
+    }
+  }
+  CAMBIUM_FN void moments_of(const P* f, const Place& p, P* row) const {
+    layout.stretched ? add_moments<true>(f, p, row) : add_moments<false>(f, p, row);
   }
 
   CAMBIUM_FN void flush(int block, P* row) const {
@@ -260,10 +293,10 @@ struct Sweep {
   }
 
   /// Advances one cell; adds to the moments of its row and returns the largest frequency of the pack.
-  template <bool upwind_flux>
+  template <bool upwind_flux, bool stretched>
   CAMBIUM_FN P advance(const Block<K, P>& here, const Around& sides, int block, int iv, const int* at, P* lower,
                        P* row) const {
-    const Place p = Place::at(layout, at);
+    const Place p = Place::template at<stretched>(layout, at);
     const std::int64_t cell = layout.cell(block, iv);
     const P* f = in + cell;
     look_ahead<0>(block, iv);
@@ -271,10 +304,11 @@ struct Sweep {
     stream(sides, f, cell, iv, at, p, out + cell);
     look_ahead<2>(block, iv);
     look_ahead<3>(block, iv);
-    const P speed = electric ? accelerate<upwind_flux>(here, f, block, iv, at, p, lower, out + cell) : P(T(0));
+    const P speed =
+        electric ? accelerate<upwind_flux, stretched>(here, f, block, iv, at, p, lower, out + cell) : P(T(0));
     look_ahead<5>(block, iv);
     if (sides.leaves) leave(sides, out + cell, at, p);
-    K::moments(out + cell, p.w, p.h, p.square, row);
+    add_moments<stretched>(out + cell, p, row);
     return p.frequency(speed);
   }
 
@@ -287,9 +321,13 @@ struct Sweep {
 
   /// Advances the cells of a block whose first velocity index is in [first, last).
   CAMBIUM_FN P rows(int block, int first, int last, P* lower) const {
-    return upwind_nodes ? rows_with<true>(block, first, last, lower) : rows_with<false>(block, first, last, lower);
+    if (layout.stretched)
+      return upwind_nodes ? rows_with<true, true>(block, first, last, lower)
+                          : rows_with<false, true>(block, first, last, lower);
+    return upwind_nodes ? rows_with<true, false>(block, first, last, lower)
+                        : rows_with<false, false>(block, first, last, lower);
   }
-  template <bool upwind_flux>
+  template <bool upwind_flux, bool stretched>
   CAMBIUM_CELL_LOOP P rows_with(int block, int first, int last, P* lower) const {
     Block<K, P> here;
     load(here, block);
@@ -299,7 +337,7 @@ struct Sweep {
     int at[K::vdim] = {first};
     const int stride = layout.velocity_stride(0);
     for (int iv = first * stride; iv < last * stride; ++iv) {
-      fastest = max(fastest, advance<upwind_flux>(here, sides, block, iv, at, lower, row));
+      fastest = max(fastest, advance<upwind_flux, stretched>(here, sides, block, iv, at, lower, row));
       for (int e = K::vdim - 1; e >= 0 && ++at[e] == layout.nv[e] && e > 0; --e) {
         if (e == K::vdim - 1) flush(block, row);
         at[e] = 0;

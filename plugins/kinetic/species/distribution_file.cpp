@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <numeric>
 #include <optional>
@@ -70,6 +71,24 @@ io::Block block_of(const PhaseGrid& grid, const CellRows& rows, int modes, doubl
 
 constexpr std::int64_t piece_bytes = std::int64_t{1} << 22;
 
+std::string edges_name(int d) { return std::string("edges_v") + "xyz"[d]; }
+
+/// InputError where a species was stored with other widths of the same number of velocity cells.
+void require_same_widths(const io::Dataset& set, const std::string& name, const PhaseGrid& grid) {
+  for (int d = 0; d < grid.vdim; ++d) {
+    const auto found = stored_edges(set, d, grid.velocity(d).cells);
+    const auto& own = grid.velocity(d).edges;
+    bool same = found.size() == own.size();
+    for (std::size_t k = 0; same && k < own.size(); ++k)
+      same = std::abs(found[k] - own[k]) <= 1e-9 * grid.velocity(d).narrowest();
+    if (!same)
+      throw InputError(
+          fmt::format("species '{}' was stored with other widths of the cells of velocity dimension {} than this deck "
+                      "has; resume with the deck that wrote it, or begin another run with 'start_from'",
+                      name, d + 1));
+  }
+}
+
 }  // namespace
 
 void describe_grid(io::Object& object, const PhaseGrid& grid, const BasisInfo& basis) {
@@ -88,6 +107,21 @@ void describe_grid(io::Object& object, const PhaseGrid& grid, const BasisInfo& b
   object.set_attribute("cells", cells);
   object.set_attribute("basis", basis.name);
   object.set_attribute("exponents", exponents);
+  for (int d = 0; d < grid.vdim; ++d)
+    if (grid.velocity(d).stretched()) object.set_attribute(edges_name(d), grid.velocity(d).edges);
+}
+
+std::vector<double> stored_edges(const io::Dataset& set, int d, int cells) {
+  if (!set.has_attribute(edges_name(d))) return {};
+  auto edges = set.attribute<std::vector<double>>(edges_name(d));
+  bool ascending = std::ssize(edges) == cells + 1;
+  for (std::size_t k = 1; ascending && k < edges.size(); ++k) ascending = edges[k] > edges[k - 1];
+  if (!ascending)
+    throw InputError(
+        fmt::format("'{}': attribute '{}' does not hold the {} ascending faces of {} velocity cells; the "
+                    "file is damaged or was changed, take another one",
+                    set.file(), edges_name(d), cells + 1, cells));
+  return edges;
 }
 
 namespace {
@@ -220,6 +254,7 @@ void read_distribution(const io::Group& group, const std::string& name, Solver& 
         fmt::format("species '{}' was stored on [{}] cells with basis {}, this deck has [{}] with {}; resume with the "
                     "deck that wrote it, or begin another run with 'start_from'",
                     name, fmt::join(found, ", "), basis, fmt::join(cells, ", "), solver.basis().name));
+  require_same_widths(set, name, grid);
   std::vector<double> data;
   for (const CellRows& rows : rows_of(grid, modes, piece_bytes)) {
     data.resize(at(std::int64_t{rows.count} * nv * modes));

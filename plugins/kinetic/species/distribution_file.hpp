@@ -30,12 +30,17 @@ void write_distribution(io::Group& group, const std::string& name, const Solver&
 /// Copies a block to its position in a row-major array of this shape.
 void place_block(const io::Block& block, std::span<const std::int64_t> shape, double* whole);
 
-/// Fills this rank's cells of slot 0 (host copy); any number of ranks may have written. InputError when the grid
-/// differs.
+/// Fills this rank's cells of slot 0 (host copy); any number of ranks may have written. InputError when the cells
+/// differ.
 void read_distribution(const io::Group& group, const std::string& name, Solver& solver);
 
 /// Attributes lower, upper, cells (of all dimensions), cdim, vdim, and exponents [mode][dimension] in one row, as
-/// netCDF reads no attribute of two dimensions.
+/// netCDF reads no attribute of two dimensions; edges_vx, edges_vy, edges_vz of velocity dimensions whose cells have
+/// different widths.
 void describe_grid(io::Object& object, const PhaseGrid& grid, const BasisInfo& basis);
+
+/// Faces of the `cells` cells along velocity dimension d in such attributes; empty where all have the same width.
+/// InputError where they do not ascend.
+std::vector<double> stored_edges(const io::Dataset& set, int d, int cells);
 
 }  // namespace cambium::kinetic

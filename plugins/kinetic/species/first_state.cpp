@@ -129,8 +129,9 @@ static double edge_share(const Solver& solver, const Comm& comm, int d, bool hig
   for (int ic = 0; ic < grid.local_conf_cells(); ++ic)
     for (int iv = 0; iv < grid.local_velocity_cells(); ++iv) {
       solver.get(0, ic, iv, f.data());
-      all += f[0];
-      if (axis.first + grid.local_velocity(iv)[d] == (high ? axis.cells - 1 : 0)) edge += std::abs(f[0]);
+      const double volume = grid.velocity_volume(iv);
+      all += volume * f[0];
+      if (axis.first + grid.local_velocity(iv)[d] == (high ? axis.cells - 1 : 0)) edge += volume * std::abs(f[0]);
     }
   return comm.sum(edge) / comm.sum(all);
 }

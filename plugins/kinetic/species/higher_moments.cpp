@@ -50,7 +50,7 @@ class VelocityIntegrals {
       for (int i = 0; i < axis.cells; ++i)
         for (int n = 0; n < degrees_; ++n)
           for (int power = 0; power < 4; ++power)
-            own.push_back(velocity_integral(n, power, axis.centre(i), axis.width()));
+            own.push_back(velocity_integral(n, power, axis.centre(i), axis.width(i)));
     }
   }
   double operator()(int d, int cell, int n, int power) const {

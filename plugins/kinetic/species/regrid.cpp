@@ -9,42 +9,47 @@
 
 #include "core/base/error.hpp"
 #include "plugins/kinetic/deck/projection.hpp"
+#include "plugins/kinetic/species/distribution_file.hpp"
 
 namespace cambium::kinetic {
 
-AxisMap::AxisMap(double old_lower, double old_upper, int old_cells, const Axis& to) : overlaps_(to.cells) {
+AxisMap::AxisMap(const Axis& from, const Axis& to) : overlaps_(to.cells) {
   std::vector<double> nodes, weights;
   gauss(3, nodes, weights);  // products of two modes have degree 4
-  const double old_width = (old_upper - old_lower) / old_cells, nothing = 1e-12 * std::min(old_width, to.width());
-  for (int i = 0; i < to.cells; ++i) {
-    const double centre = to.centre(i), half = 0.5 * to.width();
-    const int first = std::max(0, static_cast<int>(std::floor((centre - half - old_lower) / old_width)) - 1);
-    for (int j = first; j < old_cells; ++j) {
-      const double old_centre = old_lower + (j + 0.5) * old_width;
-      const double low = std::max(centre - half, old_centre - 0.5 * old_width);
-      const double high = std::min(centre + half, old_centre + 0.5 * old_width);
-      if (old_centre - 0.5 * old_width > centre + half) break;
+  const double nothing = 1e-12 * std::min(from.narrowest(), to.narrowest());
+  for (int i = 0, first = 0; i < to.cells; ++i) {
+    const double centre = to.centre(i), width = to.width(i), half = 0.5 * width;
+    while (first < from.cells && from.centre(first) + 0.5 * from.width(first) < centre - half) ++first;
+    for (int j = first; j < from.cells; ++j) {
+      const double old_centre = from.centre(j), old_half = 0.5 * from.width(j);
+      const double low = std::max(centre - half, old_centre - old_half);
+      const double high = std::min(centre + half, old_centre + old_half);
+      if (old_centre - old_half > centre + half) break;
       if (high - low <= nothing) continue;
       Overlap o{j, {}};
       for (std::size_t q = 0; q < nodes.size(); ++q) {
         const double z = 0.5 * (low + high) + 0.5 * (high - low) * nodes[q];
-        const double weight = weights[q] * (high - low) / to.width();
+        const double weight = weights[q] * (high - low) / width;
         for (int a = 0; a < 3; ++a)
           for (int b = 0; b < 3; ++b)
-            o.mode[a][b] +=
-                weight * legendre(a, (z - centre) / half) * legendre(b, (z - old_centre) / (0.5 * old_width));
+            o.mode[a][b] += weight * legendre(a, (z - centre) / half) * legendre(b, (z - old_centre) / old_half);
       }
       overlaps_[i].push_back(o);
     }
   }
 }
 
-StoredGrid::StoredGrid(const io::Dataset& set)
-    : cdim(set.attribute<int>("cdim")), vdim(set.attribute<int>("vdim")),
-      lower(set.attribute<std::vector<double>>("lower")), upper(set.attribute<std::vector<double>>("upper")),
-      cells(set.attribute<std::vector<int>>("cells")) {
-  const auto flat = set.attribute<std::vector<int>>("exponents");
+StoredGrid::StoredGrid(const io::Dataset& set) : cdim(set.attribute<int>("cdim")), vdim(set.attribute<int>("vdim")) {
+  const auto flat = set.attribute<std::vector<int>>("exponents"), cells = set.attribute<std::vector<int>>("cells");
+  const auto lower = set.attribute<std::vector<double>>("lower"), upper = set.attribute<std::vector<double>>("upper");
   const int dims = cdim + vdim;
+  axis.resize(dims);
+  for (int d = 0; d < dims; ++d) {
+    axis[d].lower = lower[d];
+    axis[d].upper = upper[d];
+    axis[d].cells = axis[d].count = cells[d];
+    if (d >= cdim) axis[d].edges = stored_edges(set, d - cdim, cells[d]);
+  }
   for (std::size_t k = 0; k + dims <= flat.size(); k += dims) {
     exponents.emplace_back(flat.begin() + k, flat.begin() + k + dims);
     const auto& e = exponents.back();
@@ -55,7 +60,7 @@ StoredGrid::StoredGrid(const io::Dataset& set)
 
 int StoredGrid::conf_cells() const {
   int n = 1;
-  for (int d = 0; d < cdim; ++d) n *= cells[d];
+  for (int d = 0; d < cdim; ++d) n *= axis[d].cells;
   return n;
 }
 
@@ -96,18 +101,19 @@ void require_same_domain(const StoredGrid& from, const PhaseGrid& to, const std:
                     name, from.cdim, from.vdim, to.cdim, to.vdim));
   for (int d = 0; d < to.cdim; ++d) {
     const Axis& a = to.axis[d];
+    const Axis& old = from.axis[d];
     const double small = 1e-9 * (a.upper - a.lower);
-    if (std::abs(a.lower - from.lower[d]) > small || std::abs(a.upper - from.upper[d]) > small)
+    if (std::abs(a.lower - old.lower) > small || std::abs(a.upper - old.upper) > small)
       throw InputError(
           fmt::format("start_from: dimension {} of the domain goes from {:g} to {:g} there and from {:g} to {:g} here; "
                       "only the cells and the velocities may differ",
-                      d + 1, from.lower[d], from.upper[d], a.lower, a.upper));
+                      d + 1, old.lower, old.upper, a.lower, a.upper));
   }
 }
 
 std::vector<AxisMap> maps_of(const StoredGrid& from, const PhaseGrid& to, int dimensions) {
   std::vector<AxisMap> out;
-  for (int d = 0; d < dimensions; ++d) out.emplace_back(from.lower[d], from.upper[d], from.cells[d], to.axis[d]);
+  for (int d = 0; d < dimensions; ++d) out.emplace_back(from.axis[d], to.axis[d]);
   return out;
 }
 
@@ -115,16 +121,22 @@ std::vector<AxisMap> maps_of(const StoredGrid& from, const PhaseGrid& to, int di
 class Rows {
  public:
   Rows(const io::Dataset& set, const StoredGrid& grid) : set_(set), grid_(grid) {
-    for (int d = grid.cdim; d < grid.cdim + grid.vdim; ++d) velocity_cells_ *= grid.cells[d];
+    for (int d = grid.cdim; d < grid.cdim + grid.vdim; ++d) velocity_cells_ *= grid.axis[d].cells;
+    for (int v = 0; v < velocity_cells_; ++v) {  // a mode that does not depend on velocity has this integral
+      double volume = 1.0;
+      for (int d = grid.cdim + grid.vdim - 1, rest = v; d >= grid.cdim; rest /= grid.axis[d--].cells)
+        volume *= std::sqrt(0.5) * grid.axis[d].width(rest % grid.axis[d].cells);
+      volumes_.push_back(volume);
+    }
   }
   int conf(const std::array<int, 6>& at) const {
     int index = 0;
-    for (int d = 0; d < grid_.cdim; ++d) index = index * grid_.cells[d] + at[d];
+    for (int d = 0; d < grid_.cdim; ++d) index = index * grid_.axis[d].cells + at[d];
     return index;
   }
   const double* cell(const std::array<int, 6>& at) {
     int index = 0;
-    for (int d = grid_.cdim; d < grid_.cdim + grid_.vdim; ++d) index = index * grid_.cells[d] + at[d];
+    for (int d = grid_.cdim; d < grid_.cdim + grid_.vdim; ++d) index = index * grid_.axis[d].cells + at[d];
     return &row(conf(at))[static_cast<std::size_t>(index) * grid_.exponents.size()];
   }
   /// Sum over velocity cells of the modes that do not depend on velocity.
@@ -136,9 +148,7 @@ class Rows {
       const auto& e = grid_.exponents[k];
       if (!std::all_of(e.begin() + grid_.cdim, e.end(), [](int n) { return n == 0; })) continue;
       double sum = 0.0;
-      for (int v = 0; v < velocity_cells_; ++v) sum += f[v * modes + k];
-      for (int d = grid_.cdim; d < grid_.cdim + grid_.vdim; ++d)
-        sum *= std::sqrt(0.5) * (grid_.upper[d] - grid_.lower[d]) / grid_.cells[d];
+      for (int v = 0; v < velocity_cells_; ++v) sum += volumes_[v] * f[v * modes + k];
       out.push_back(sum);
     }
     return out;
@@ -151,7 +161,7 @@ class Rows {
     auto& row = rows_[conf];
     std::vector<std::int64_t> start(grid_.vdim + 2, 0), shape{1};
     start[0] = conf;
-    for (int d = grid_.cdim; d < grid_.cdim + grid_.vdim; ++d) shape.push_back(grid_.cells[d]);
+    for (int d = grid_.cdim; d < grid_.cdim + grid_.vdim; ++d) shape.push_back(grid_.axis[d].cells);
     shape.push_back(static_cast<std::int64_t>(grid_.exponents.size()));
     row.resize(static_cast<std::size_t>(velocity_cells_) * grid_.exponents.size());
     TensorRef tensor;
@@ -170,6 +180,7 @@ class Rows {
   const io::Dataset& set_;
   const StoredGrid& grid_;
   int velocity_cells_ = 1;
+  std::vector<double> volumes_;
   std::map<int, std::vector<double>> rows_;
 };
 
@@ -232,7 +243,7 @@ std::vector<double> regrid_field(const StoredGrid& from, const std::vector<doubl
     axis.lower = to.lower[d];
     axis.upper = to.lower[d] + to.cells[d] * to.width[d];
     axis.cells = to.cells[d];
-    maps.emplace_back(from.lower[d], from.upper[d], from.cells[d], axis);
+    maps.emplace_back(from.axis[d], axis);
   }
   const Regrid space(std::move(maps), from.conf_exponents, to.exponents);
   std::vector<double> out(to.size(), 0.0);
@@ -242,7 +253,7 @@ std::vector<double> regrid_field(const StoredGrid& from, const std::vector<doubl
         at.data(),
         [&](const std::array<int, 6>& old) {
           int index = 0;
-          for (int d = 0; d < to.dimensions; ++d) index = index * from.cells[d] + old[d];
+          for (int d = 0; d < to.dimensions; ++d) index = index * from.axis[d].cells + old[d];
           return &values[static_cast<std::size_t>(index) * from.conf_exponents.size()];
         },
         &out[static_cast<std::size_t>(cell) * to.modes()]);

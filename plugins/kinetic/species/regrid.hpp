@@ -12,7 +12,7 @@ namespace cambium::kinetic {
 /// the integrals over the intersection of new mode a times old mode b, in units of the new cell.
 class AxisMap {
  public:
-  AxisMap(double old_lower, double old_upper, int old_cells, const Axis& to);
+  AxisMap(const Axis& from, const Axis& to);
 
   struct Overlap {
     int from;                                   ///< old cell
@@ -27,8 +27,7 @@ class AxisMap {
 /// The grid and the modes of a stored distribution function.
 struct StoredGrid {
   int cdim = 1, vdim = 1;
-  std::vector<double> lower, upper;  ///< of all dimensions
-  std::vector<int> cells;
+  std::vector<Axis> axis;                        ///< of all dimensions, not decomposed
   std::vector<std::vector<int>> exponents;       ///< [mode][dimension]
   std::vector<std::vector<int>> conf_exponents;  ///< of the modes that do not depend on velocity
 

@@ -14,6 +14,7 @@
 #include "plugins/kinetic/collisions/on_ranks.hpp"
 #include "plugins/kinetic/deck/formula.hpp"
 #include "plugins/kinetic/deck/projection.hpp"
+#include "plugins/kinetic/deck/velocity_grid.hpp"
 #include "plugins/kinetic/fields/cells_file.hpp"
 #include "plugins/kinetic/species/distribution_file.hpp"
 #include "plugins/kinetic/species/first_state.hpp"
@@ -61,11 +62,7 @@ static std::unique_ptr<Solver> solver_of(const CommonParams& common, const Speci
   for (int d = 0; d < grid.cdim; ++d)
     if ((grid.axis[d].low_wall == Wall::reflect || grid.axis[d].high_wall == Wall::reflect)) {
       const Axis& v = grid.velocity(d);
-      if (std::abs(v.lower + v.upper) > 1e-9 * (v.upper - v.lower))
-        throw KeyError(
-            "kinetic.velocity.symmetric", deck::joined_key(key_of(common, params.name), "velocity"),
-            fmt::format("species '{}': a reflecting wall needs velocities that are symmetric about 0, not {:g} to {:g}",
-                        params.name, v.lower, v.upper));
+      require_symmetric(v, params.name, d, deck::joined_key(key_of(common, params.name), "velocity"));
       if (v.ranks > 1)
         throw KeyError("kinetic.ranks.wall", "ranks",
                        fmt::format("species '{}': velocity dimension {} meets a reflecting wall and cannot be "

@@ -1,6 +1,8 @@
 #include "plugins/kinetic/species/totals.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "plugins/kinetic/deck/projection.hpp"
 
@@ -28,10 +30,11 @@ double Totals::entropy() const {
     for (int iv = 0; iv < grid.local_velocity_cells(); ++iv) {
       solver.get(0, ic, iv, f.data());
       rule.evaluate(f.data(), values.data());
+      const double volume = grid.velocity_volume(iv);
       for (int q = 0; q < rule.nodes(); ++q)
-        if (values[q] > 0.0) sum -= rule.weight(q) * values[q] * std::log(values[q]);
+        if (values[q] > 0.0) sum -= volume * rule.weight(q) * values[q] * std::log(values[q]);
     }
-  for (int d = 0; d < grid.dimensions(); ++d) sum *= 0.5 * grid.axis[d].width();
+  for (int d = 0; d < grid.dimensions(); ++d) sum *= d < grid.cdim ? 0.5 * grid.axis[d].width() : 0.5;
   return species_.ranks().all().sum(sum);
 }
 
@@ -43,8 +46,24 @@ double Totals::temperature() const {
 }
 
 double Totals::debye_length(double epsilon0) const {
-  const double density = particles() / (species_.conf().whole_count() * species_.conf().cell_volume());
-  return std::sqrt(epsilon0 * temperature() / (density * species_.charge() * species_.charge()));
+  const ConfGrid& conf = species_.conf();
+  const int vdim = species_.solver().grid().vdim;
+  std::vector<std::vector<double>> moments;
+  for (int c = 0; c < species_.components(); ++c) moments.push_back(species_.moment(c));
+  const double to_mean = std::pow(0.5, 0.5 * conf.dimensions);  // of the first mode
+  const double mean = particles() / (conf.whole_count() * conf.cell_volume());
+  double smallest = std::numeric_limits<double>::infinity();
+  for (int cell = 0; cell < conf.count(); ++cell) {
+    const auto at = static_cast<std::size_t>(cell) * static_cast<std::size_t>(conf.modes());
+    const double density = to_mean * moments.front()[at];
+    if (!(density > 1e-3 * mean)) continue;
+    double spread = to_mean * moments.back()[at] / density;  // mean square velocity about the drift
+    for (int d = 0; d < vdim; ++d)
+      spread -= std::pow(to_mean * moments[1 + static_cast<std::size_t>(d)][at] / density, 2);
+    const double square = epsilon0 * species_.mass() * spread / (vdim * density * std::pow(species_.charge(), 2));
+    if (square > 0.0) smallest = std::min(smallest, std::sqrt(square));
+  }
+  return species_.ranks().row().min(smallest);
 }
 
 }  // namespace cambium::kinetic

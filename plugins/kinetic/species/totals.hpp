@@ -15,6 +15,8 @@ class Totals {
   double square_integral() const;  ///< of f^2
   double entropy() const;          ///< minus the integral of f ln f where f > 0
   double temperature() const;      ///< per degree of freedom, of what is not the domain's mean drift
+  /// The smallest Debye length of a cell, by its mean density and its temperature about its own drift; cells with less
+  /// than a thousandth of the mean density are left out.
   double debye_length(double epsilon0) const;
 
  private:

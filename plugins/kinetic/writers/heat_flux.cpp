@@ -46,13 +46,14 @@ std::array<std::vector<double>, 4> HeatFluxWriter::moments() const {
   for (int ic = 0; ic < grid.local_conf_cells(); ++ic) {
     const std::size_t row = static_cast<std::size_t>(grid.conf_index(grid.local_conf(ic))) * points;
     for (int iv = 0; iv < grid.local_velocity_cells(); ++iv) {
+      const double centre = v.centre(v.first + iv), half = 0.5 * v.width(v.first + iv);
       solver.get(0, ic, iv, f.data());
       rule.evaluate(f.data(), values.data());
       for (int q = 0; q < rule.nodes(); ++q) {
         int place = 0;
         while (std::abs(nodes[place] - rule.xi(q, 0)) > 1e-12) ++place;
-        const double speed = v.centre(v.first + iv) + 0.5 * v.width() * rule.xi(q, 1);
-        double part = rule.weight(q) / weights[place] * 0.5 * v.width() * values[q];
+        const double speed = centre + half * rule.xi(q, 1);
+        double part = rule.weight(q) / weights[place] * half * values[q];
         for (auto& m : out) {
           m[row + place] += part;
           part *= speed;

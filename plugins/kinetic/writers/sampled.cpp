@@ -26,6 +26,15 @@ GridFields::Axis cut(const std::string& name, double lower, double width, int ce
   return axis;
 }
 
+GridFields::Axis cut(const std::string& name, const kinetic::Axis& a, int parts) {
+  if (!a.stretched()) return cut(name, a.lower, a.width(), a.cells, parts);
+  GridFields::Axis axis{name, {}};
+  for (int i = 0; i < a.cells; ++i)
+    for (int part = 0; part < parts; ++part) axis.faces.push_back(a.edges[i] + a.width(i) * part / parts);
+  axis.faces.push_back(a.edges.back());
+  return axis;
+}
+
 /// Values of modes at the centres of the parts of a cell: [part][mode], the first dimension fastest.
 class Parts {
  public:
@@ -203,12 +212,12 @@ GridFields sampled_distribution(const Species& species, const std::vector<int>& 
   std::vector<int> cells, kept;
   for (int d : axes) {
     const Axis& a = grid.axis[d];
-    out.axes.push_back(cut(axis_name(grid, d), a.lower, a.width(), a.cells, parts));
+    out.axes.push_back(cut(axis_name(grid, d), a, parts));
     cells.push_back(a.cells);
   }
   double others = 1.0;  // a mode that does not depend on xi_d has the integral sqrt(2) dz/2 over it
   for (int d = 0; d < grid.dimensions(); ++d)
-    if (!shown(d)) others *= std::sqrt(0.5) * grid.axis[d].width();
+    if (!shown(d)) others *= std::sqrt(0.5) * (d < grid.cdim ? grid.axis[d].width() : 1.0);
   std::vector<std::vector<int>> exponents;
   for (int k = 0; k < basis.modes; ++k) {
     bool flat = true;
@@ -227,7 +236,10 @@ GridFields sampled_distribution(const Species& species, const std::vector<int>& 
       std::vector<int> at;
       for (int d : axes) at.push_back(grid.axis[d].first + (d < grid.cdim ? c[d] : v[d - grid.cdim]));
       solver.get(0, ic, iv, f.data());
-      for (std::size_t k = 0; k < kept.size(); ++k) mine[k] = others * f[kept[k]];
+      double volume = others;
+      for (int d = grid.cdim; d < grid.dimensions(); ++d)
+        if (!shown(d)) volume *= grid.axis[d].width(grid.axis[d].first + v[d - grid.cdim]);
+      for (std::size_t k = 0; k < kept.size(); ++k) mine[k] = volume * f[kept[k]];
       for (int q = 0; q < sampled.count(); ++q)
         values[sampled.place(q, at.data(), cells)] += sampled.value(q, mine.data());
     }

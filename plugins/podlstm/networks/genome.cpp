@@ -25,7 +25,7 @@ void GenomeSpace::require(const Genome& genome) const {
                                  is_node(d) ? "the node of a layer" : "a skip connection: 0 absent, 1 present"));
 }
 
-Graph graph_of(const GenomeSpace& space, const Genome& genome, int features) {
+Graph graph_of(const GenomeSpace& space, const Genome& genome, int features, std::span<const std::int64_t> widths) {
   space.require(genome);
   Graph graph;
   graph.features = features;
@@ -33,7 +33,9 @@ Graph graph_of(const GenomeSpace& space, const Genome& genome, int features) {
   std::size_t decision = 0;
   for (int layer = 0; layer < space.layers; ++layer) {
     int value = outputs.back();
-    if (const int width = space.widths[genome[decision++]]; width > 0) {
+    if (int width = space.widths[genome[decision++]]; width > 0) {
+      if (const auto l = static_cast<std::size_t>(layer); l < widths.size() && widths[l] > 0)
+        width = static_cast<int>(widths[l]);
       graph.nodes.push_back({GraphNode::Kind::recurrent, width, value, {}});
       value = static_cast<int>(graph.nodes.size());
     }

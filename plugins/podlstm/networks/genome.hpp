@@ -1,6 +1,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,7 @@ struct Graph {
   std::string canonical() const;
 };
 
-Graph graph_of(const GenomeSpace& space, const Genome& genome, int features);
+/// `widths`: of each layer with cells instead of those of the space, 0 for the space's; empty: none.
+Graph graph_of(const GenomeSpace& space, const Genome& genome, int features, std::span<const std::int64_t> widths = {});
 
 }  // namespace cambium::podlstm

@@ -13,11 +13,10 @@ void gru_forward(const SequenceShape& s, const CellWeights& w, const float* x, f
   const std::int64_t n = s.width, rows = s.rows(), block = s.batch * n;
   trace.gates.resize(3 * n * rows);
   trace.inner.resize(n * rows);
-  DenseLayer<float>{s.in, 3 * n, w.wx, w.b}.forward(rows, x, trace.gates.data());
-  const DenseLayer<float> hidden{n, 3 * n, w.wh};
+  w.wx.forward(rows, x, w.b, trace.gates.data());
   std::vector<float> product(3 * block, 0.0f);
   for (std::int64_t t = 0; t < s.times; ++t) {
-    if (t > 0) hidden.forward(s.batch, h + block * (t - 1), product.data());
+    if (t > 0) w.wh.forward(s.batch, h + block * (t - 1), nullptr, product.data());
     for (std::int64_t b = 0; b < s.batch; ++b) {
       float *gate = trace.gates.data() + 3 * (block * t + n * b), *inner = trace.inner.data() + block * t + n * b;
       const float *p = product.data() + 3 * n * b, *bh = w.b + 3 * n;
@@ -44,7 +43,6 @@ void gru_backward(const SequenceShape& s, const CellWeights& w, const float* x, 
   const std::int64_t n = s.width, rows = s.rows(), block = s.batch * n;
   std::vector<float> through(3 * n * rows);  // gradient of h wh
   const FloatPack one = 1.0f;
-  const DenseLayer<float> hidden{n, 3 * n, w.wh};
   for (std::int64_t t = s.times; t-- > 0;) {
     for (std::int64_t b = 0; b < s.batch; ++b) {
       float *gate = trace.gates.data() + 3 * (block * t + n * b), *p = through.data() + 3 * (block * t + n * b);
@@ -66,19 +64,18 @@ void gru_backward(const SequenceShape& s, const CellWeights& w, const float* x, 
         if (down) lanes.store(fma(d, z, lanes.load(down + j)), down + j);
       });
     }
-    if (t > 0) hidden.input_gradient(s.batch, through.data() + 3 * block * t, dh + block * (t - 1), true);
+    if (t > 0) w.wh.add_input_gradient(s.batch, through.data() + 3 * block * t, dh + block * (t - 1));
   }
   const float* d = trace.gates.data();
-  const DenseGradient<float> gradient{s.in, 3 * n, out.wx, out.b};
-  gradient.add_weights(rows, x, d);
-  if (s.times > 1) DenseGradient<float>{n, 3 * n, out.wh}.add_weights(rows - s.batch, h, through.data() + 3 * block);
-  gradient.add_bias(rows, d);
+  out.wx.add(w.wx, rows, x, d);
+  if (s.times > 1) out.wh.add(w.wh, rows - s.batch, h, through.data() + 3 * block);
+  DenseGradient<float>{s.in, 3 * n, nullptr, out.b}.add_bias(rows, d);
   for_each_pack(n, [&](std::int64_t j, auto lanes) {
     FloatPack sum = lanes.load(out.b + 3 * n + j);
     for (std::int64_t r = 0; r < rows; ++r) sum += lanes.load(through.data() + 3 * n * r + 2 * n + j);
     lanes.store(sum, out.b + 3 * n + j);
   });
-  if (dx) DenseLayer<float>{s.in, 3 * n, w.wx}.input_gradient(rows, d, dx, true);
+  if (dx) w.wx.add_input_gradient(rows, d, dx);
 }
 
 }  // namespace cambium::podlstm

@@ -60,11 +60,10 @@ void lstm_forward(const SequenceShape& s, const CellWeights& w, const float* x, 
   trace.gates.resize(4 * n * rows);
   trace.cell.resize(n * rows);
   trace.tanh_cell.resize(n * rows);
-  DenseLayer<float>{s.in, 4 * n, w.wx, w.b}.forward(rows, x, trace.gates.data());
-  const DenseLayer<float> hidden{n, 4 * n, w.wh};
+  w.wx.forward(rows, x, w.b, trace.gates.data());
   for (std::int64_t t = 0; t < s.times; ++t) {
     float* gates = trace.gates.data() + 4 * block * t;
-    if (t > 0) hidden.add_product(s.batch, h + block * (t - 1), gates);
+    if (t > 0) w.wh.add_product(s.batch, h + block * (t - 1), gates);
     step_forward(s.batch, n, gates, t > 0 ? trace.cell.data() + block * (t - 1) : nullptr,
                  trace.cell.data() + block * t, trace.tanh_cell.data() + block * t, h + block * t);
   }
@@ -73,20 +72,18 @@ void lstm_forward(const SequenceShape& s, const CellWeights& w, const float* x, 
 void lstm_backward(const SequenceShape& s, const CellWeights& w, const float* x, const float* h, LstmTrace& trace,
                    float* dh, float* dx, const CellGradients& out) {
   const std::int64_t n = s.width, rows = s.rows(), block = s.batch * n;
-  const DenseLayer<float> hidden{n, 4 * n, w.wh};
   std::vector<float> dc(block, 0.0f);
   for (std::int64_t t = s.times; t-- > 0;) {
     float* gates = trace.gates.data() + 4 * block * t;
     step_backward(s.batch, n, gates, t > 0 ? trace.cell.data() + block * (t - 1) : nullptr,
                   trace.tanh_cell.data() + block * t, dh + block * t, dc.data());
-    if (t > 0) hidden.input_gradient(s.batch, gates, dh + block * (t - 1), true);
+    if (t > 0) w.wh.add_input_gradient(s.batch, gates, dh + block * (t - 1));
   }
   const float* d = trace.gates.data();
-  const DenseGradient<float> gradient{s.in, 4 * n, out.wx, out.b};
-  gradient.add_weights(rows, x, d);
-  if (s.times > 1) DenseGradient<float>{n, 4 * n, out.wh}.add_weights(rows - s.batch, h, d + 4 * block);
-  gradient.add_bias(rows, d);
-  if (dx) DenseLayer<float>{s.in, 4 * n, w.wx}.input_gradient(rows, d, dx, true);
+  out.wx.add(w.wx, rows, x, d);
+  if (s.times > 1) out.wh.add(w.wh, rows - s.batch, h, d + 4 * block);
+  DenseGradient<float>{s.in, 4 * n, nullptr, out.b}.add_bias(rows, d);
+  if (dx) w.wx.add_input_gradient(rows, d, dx);
 }
 
 }  // namespace cambium::podlstm

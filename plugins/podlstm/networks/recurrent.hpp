@@ -2,6 +2,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "plugins/podlstm/networks/layer_matrix.hpp"
+
 namespace cambium::podlstm {
 
 /// Float32 kernels of recurrent layers on the host. Sequences are time-major: row (t * batch + b) holds the features of
@@ -17,10 +19,12 @@ struct SequenceShape {
 /// A gated recurrent unit (Cho et al. 2014, reset after the product): gates reset, update, candidate, 3 not 4, and
 ///   r, z = sigmoid(x wx + h wh + b), n = tanh(x wx + b + r (h wh + bh)), h' = (1 - z) n + z h;  bh (width) follows b.
 struct CellWeights {
-  const float *wx, *wh, *b;
+  LayerMatrix wx, wh;
+  const float* b;
 };
 struct CellGradients {
-  float *wx, *wh, *b;  ///< accumulated
+  LayerMatrixGradient wx, wh;
+  float* b;  ///< accumulated, as the others
 };
 
 /// Values of the forward pass that the backward pass needs.

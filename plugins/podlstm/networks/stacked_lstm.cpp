@@ -11,6 +11,21 @@
 
 namespace cambium::podlstm {
 
+/// Widths belong to the layers that have cells.
+static std::string widths_problem(const GenomeSpace& space, const Genome& genome,
+                                  std::span<const std::int64_t> widths) {
+  if (!widths.empty() && std::ssize(widths) != space.layers)
+    return fmt::format("widths: {} values for {} layers; give one for each, 0 for that of the genome", widths.size(),
+                       space.layers);
+  for (std::size_t l = 0; l < widths.size(); ++l) {
+    if (widths[l] < 0 || widths[l] > 65536)
+      return fmt::format("widths: {} cells in layer {}; give 0 to 65536", widths[l], l + 1);
+    if (widths[l] > 0 && space.widths[genome[l == 0 ? 0 : 3 * l - 1]] == 0)
+      return fmt::format("widths: layer {} has no cells in the genome; give 0 for it", l + 1);
+  }
+  return {};
+}
+
 void StackedLstm::Params::describe(deck::Describe<Params>& d) {
   d("genome", &Params::genome,
     "genome of the architecture, 14 integers: for each of five layers its node (0 identity, 1 to 6: 16, 32, 48, 64, "
@@ -22,13 +37,23 @@ void StackedLstm::Params::describe(deck::Describe<Params>& d) {
   d("head", &Params::head, "last layer: recurrent, as in the paper, or dense over all times")
       .options({{"recurrent", Head::recurrent}, {"dense", Head::dense}})
       .def(Head::recurrent);
+  d("widths", &Params::widths,
+    "number of cells of each of the five layers, for widths that the genome does not offer; 0: that of the genome; "
+    "empty: all are those of the genome")
+      .def({});
+  d("factor_ranks", &Params::ranks,
+    "factor ranks of the low-rank factorisations, in order: the matrices of input and state of each recurrent layer, "
+    "projections of its skip connections, head; 0 for a full matrix. A stage compress determines them")
+      .def({});
   d.check([](const Params& p) -> std::string {
+    const GenomeSpace space;
     try {
-      GenomeSpace().require(p.genome);
+      space.require(p.genome);
     } catch (const InputError& error) {
       return error.what();
     }
-    return "";
+    if (const std::string problem = widths_problem(space, p.genome, p.widths); !problem.empty()) return problem;
+    return train::ranks_problem(p.ranks, std::nullopt);
   });
 }
 
@@ -57,6 +82,54 @@ void StackedLstm::add(const std::string& name, std::vector<std::int64_t> shape, 
   parameters_.push_back({name, std::move(shape), decay});
 }
 
+/// The last extent is the number of outputs, the others are inputs.
+void StackedLstm::add_matrix(const std::string& name, std::vector<std::int64_t> shape, std::int64_t places) {
+  train::FactorLayer layer;
+  layer.name = name;
+  layer.outputs = shape.back();
+  layer.inputs = 1;
+  for (std::size_t k = 0; k + 1 < shape.size(); ++k) layer.inputs *= shape[k];
+  layer.places = places;
+  layer.outputs_first = false;
+  layer.rank = layers_.size() < params_.ranks.size() ? params_.ranks[layers_.size()] : 0;
+  const int next = static_cast<int>(parameters_.size());
+  if (layer.rank == 0) {
+    layer.core = next;
+    add(name, std::move(shape), true);
+  } else {
+    layer.enter = next;
+    layer.leave = next + 1;
+    add(name + ".enter", {layer.inputs, layer.rank}, true);
+    add(name + ".leave", {layer.rank, layer.outputs}, true);
+  }
+  layers_.push_back(layer);
+}
+
+void StackedLstm::add_cell(const std::string& name, std::int64_t in, std::int64_t width) {
+  const std::int64_t gates = params_.cell == Cell::lstm ? 4 : 3;
+  add_matrix(name + ".wx", {in, gates * width}, past_);
+  add_matrix(name + ".wh", {width, gates * width}, std::max<std::int64_t>(past_ - 1, 1));  // the first state is zero
+  add(name + ".b", {4 * width}, false);
+  layers_[layers_.size() - 2].bias = static_cast<int>(parameters_.size()) - 1;
+}
+
+void StackedLstm::add_head(std::int64_t width) {
+  if (params_.head == Head::recurrent) return add_cell("head", width, modes_);
+  add_matrix("head.w", {past_, width, future_ * modes_}, 1);
+  add("head.b", {future_ * modes_}, false);
+  layers_.back().bias = static_cast<int>(parameters_.size()) - 1;
+}
+
+std::vector<train::HasFactors::WidthKey> StackedLstm::width_keys() const {
+  std::vector<std::int64_t> widths;
+  const GenomeSpace space;
+  for (std::size_t l = 0; l < static_cast<std::size_t>(space.layers); ++l) {
+    const int own = space.widths[params_.genome[l == 0 ? 0 : 3 * l - 1]];
+    widths.push_back(l < params_.widths.size() && params_.widths[l] > 0 ? params_.widths[l] : own);
+  }
+  return {{"widths", 1, widths}};
+}
+
 void StackedLstm::build(std::int64_t past, std::int64_t features, std::int64_t future, std::int64_t modes) {
   past_ = past;
   future_ = future;
@@ -67,35 +140,35 @@ void StackedLstm::build(std::int64_t past, std::int64_t features, std::int64_t f
         fmt::format(
             "head: a recurrent head gives as many times as it reads, but window is {} and horizon {}; use head: dense",
             past, future));
-  graph_ = graph_of({}, params_.genome, static_cast<int>(features));
+  graph_ = graph_of({}, params_.genome, static_cast<int>(features), params_.widths);
   parameters_.clear();
   first_parameter_.clear();
-  const std::int64_t gates = params_.cell == Cell::lstm ? 4 : 3;
-  auto recurrent = [&](const std::string& name, std::int64_t in, std::int64_t width) {
-    add(name + ".wx", {in, gates * width}, true);
-    add(name + ".wh", {width, gates * width}, true);
-    add(name + ".b", {4 * width}, false);
-  };
+  layers_.clear();
+  first_layer_.clear();
   for (std::size_t k = 0; k < graph_.nodes.size(); ++k) {
     const auto& node = graph_.nodes[k];
     first_parameter_.push_back(static_cast<int>(parameters_.size()));
+    first_layer_.push_back(layers_.size());
     const std::string name = fmt::format("node{}", k + 1);
-    if (node.kind == GraphNode::Kind::recurrent) recurrent(name, graph_.width_of(node.input), node.width);
-    for (const auto& skip : node.skips)
-      if (skip.projected)
-        add(fmt::format("{}.from{}.w", name, skip.value), {graph_.width_of(skip.value), node.width}, true),
-            add(fmt::format("{}.from{}.b", name, skip.value), {node.width}, false);
+    if (node.kind == GraphNode::Kind::recurrent) add_cell(name, graph_.width_of(node.input), node.width);
+    for (const auto& skip : node.skips) {
+      if (!skip.projected) continue;
+      const std::string from = fmt::format("{}.from{}", name, skip.value);
+      add_matrix(from + ".w", {graph_.width_of(skip.value), node.width}, past_);
+      add(from + ".b", {node.width}, false);
+      layers_.back().bias = static_cast<int>(parameters_.size()) - 1;
+    }
   }
   first_parameter_.push_back(static_cast<int>(parameters_.size()));
+  first_layer_.push_back(layers_.size());
+  add_head(graph_.width_of(graph_.output));
+  if (const auto wrong = train::ranks_problem(params_.ranks, layers_.size()); !wrong.empty())
+    throw KeyError("stacked_lstm.factor_ranks", "factor_ranks", wrong);
   module_.clear();
   int modules = 0;
   for (std::size_t k = 0; k + 1 < first_parameter_.size(); ++k)
     module_.push_back(first_parameter_[k] == first_parameter_[k + 1] ? -1 : modules++);
   module_.push_back(modules);
-  const std::int64_t width = graph_.width_of(graph_.output);
-  if (params_.head == Head::recurrent) return recurrent("head", width, modes);
-  add("head.w", {past, width, future * modes}, true);
-  add("head.b", {future * modes}, false);
 }
 
 std::vector<int> StackedLstm::modules() const {
@@ -112,8 +185,9 @@ void StackedLstm::initialise(std::span<const TensorRef> weights, std::uint64_t s
     const std::int64_t n = weights[k].elements();
     std::fill_n(w, n, 0.0f);
     if (!info.decay) {  // the forget gate is initially open
-      if (params_.cell == Cell::lstm && info.name.ends_with(".b") && k >= 2 && parameters_[k - 1].name.ends_with(".wh"))
-        std::fill_n(w + n / 4, n / 4, 1.0f);
+      const bool gates =
+          k >= 2 && (parameters_[k - 1].name.ends_with(".wh") || parameters_[k - 1].name.ends_with(".wh.leave"));
+      if (params_.cell == Cell::lstm && info.name.ends_with(".b") && gates) std::fill_n(w + n / 4, n / 4, 1.0f);
       continue;
     }
     const double in = static_cast<double>(n / info.shape.back()), out = static_cast<double>(info.shape.back());

@@ -1,5 +1,6 @@
 #pragma once
 #include "core/deck/describe.hpp"
+#include "core/train/kinds/factor_layers.hpp"
 #include "core/train/kinds/network.hpp"
 #include "plugins/podlstm/networks/citations.hpp"
 #include "plugins/podlstm/networks/genome.hpp"
@@ -15,12 +16,14 @@ enum class Head { recurrent, dense };
 ///
 /// The head of the paper is another recurrent layer whose width is the number of modes: its output at lead h depends on
 /// the first h inputs only. The dense head is linear in the outputs of the last layer at all times.
-class StackedLstm : public train::Network {
+class StackedLstm : public train::Network, public train::HasFactors {
  public:
   struct Params {
     Genome genome = {3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
     Cell cell = Cell::lstm;
     Head head = Head::recurrent;
+    std::vector<std::int64_t> widths = {};  ///< of the five layers instead of the genome's; empty: none
+    std::vector<std::int64_t> ranks = {};   ///< per matrix, 0: not factored; empty: none is
     static void describe(deck::Describe<Params>& d);
   };
   StackedLstm(const Params& params, Context&);
@@ -41,6 +44,11 @@ class StackedLstm : public train::Network {
     return {};
   }
   std::vector<Citation> citations() const override { return network_citations(params_.cell == Cell::gru); }
+  train::NetworkTraits traits() override { return {.factors = this}; }
+  /// Of every recurrent layer the matrix of its input, then that of its state; projections of skip connections; those
+  /// of the head.
+  std::vector<train::FactorLayer> factor_layers() const override { return layers_; }
+  std::vector<WidthKey> width_keys() const override;
   std::string state() const override;
   void restore(const std::string& state) override;
 
@@ -52,6 +60,13 @@ class StackedLstm : public train::Network {
  private:
   void build(std::int64_t past, std::int64_t features, std::int64_t future, std::int64_t modes);
   void add(const std::string& name, std::vector<std::int64_t> shape, bool decay);
+  void add_matrix(const std::string& name, std::vector<std::int64_t> shape, std::int64_t places);
+  void add_cell(const std::string& name, std::int64_t in, std::int64_t width);
+  void add_head(std::int64_t width);
+  LayerMatrix matrix(std::size_t layer, std::span<const TensorRef> weights) const;
+  LayerMatrixGradient matrix_gradient(std::size_t layer, std::span<const TensorRef> gradients) const;
+  CellWeights cell(std::size_t layer, std::span<const TensorRef> weights) const;
+  CellGradients cell_gradient(std::size_t layer, std::span<const TensorRef> gradients) const;
   void gather(std::span<const train::SamplePtr> samples);
   const float* forward(std::int64_t batch, std::span<const TensorRef> weights, const train::ReadyCallback& ready = {});
   void forward_node(std::size_t k, std::int64_t batch, std::span<const TensorRef> weights);
@@ -61,6 +76,8 @@ class StackedLstm : public train::Network {
                 const train::ReadyCallback& ready);
   void forward_head(std::int64_t batch, std::span<const TensorRef> weights);
   void backward_head(std::int64_t batch, std::span<const TensorRef> weights, std::span<const TensorRef> gradients);
+  void forward_dense(std::int64_t batch, std::span<const TensorRef> weights);
+  void backward_dense(std::int64_t batch, std::span<const TensorRef> weights, std::span<const TensorRef> gradients);
   double error_of(std::span<const train::SamplePtr> samples, double weight);
   SequenceShape shape(std::int64_t batch, std::int64_t in, std::int64_t width) const {
     return {past_, batch, in, width};
@@ -71,7 +88,9 @@ class StackedLstm : public train::Network {
   Graph graph_;
   std::vector<train::ParameterInfo> parameters_;
   std::vector<int> first_parameter_;  ///< of every node, the head's last
-  std::vector<int> module_;           ///< of every node, the head's last; -1 for nodes without weights
+  std::vector<train::FactorLayer> layers_;
+  std::vector<std::size_t> first_layer_;  ///< of every node, the head's last
+  std::vector<int> module_;               ///< of every node, the head's last; -1 for nodes without weights
 
   // For the current batch: values by index, then those of the head; time-major.
   std::vector<std::vector<float>> values_, slopes_;

@@ -100,7 +100,8 @@ void MugsEncoder::Params::describe(deck::Describe<Params>& d) {
   d("neighbours", &Params::neighbours, "number of nearest neighbours from the memory").at_least(1).def(8);
   d("prototypes", &Params::prototypes, "groups").at_least(2).def(64);
   d("momentum", &Params::momentum, "momentum coefficient of the teacher: fraction of its weights retained per step")
-      .range(0.0, 1.0)
+      .non_negative()
+      .less_than(1.0)
       .def(0.99);
   d("temperature", &Params::temperature, "temperature that similarities are divided by").positive().def(0.2);
   d("augment", &Params::augment, "data augmentation: random transformations, drawn for each of two large views");

@@ -22,6 +22,13 @@ void join_validation(ChoiceTable& table) {
   table.validation.clear();
 }
 
+ChoiceTable for_validation(const ChoiceTable& table) {
+  ChoiceTable out = table;
+  out.test = std::move(out.validation);
+  out.validation.clear();
+  return out;
+}
+
 namespace {
 
 /// Records of user-item pairs, added one by one.

@@ -35,6 +35,9 @@ ChoiceTable read_choices(const std::string& path);
 /// Adds the validation interactions to the training split.
 void join_validation(ChoiceTable& table);
 
+/// The table whose test split is the validation split, to choose settings: without the former test interactions.
+ChoiceTable for_validation(const ChoiceTable& table);
+
 struct MadeChoices {
   std::int64_t users = 300, items = 200, tags = 12, each = 15;
   double fresh = 0.1;

@@ -6,6 +6,7 @@
 
 #include "core/base/error.hpp"
 #include "core/io/reading.hpp"
+#include "core/io/table_lines.hpp"
 #include "core/parallel/agree.hpp"
 
 namespace cambium::relate {
@@ -27,6 +28,10 @@ static std::string clicks_problem(const Clicks::Params& p) {
   if (p.made_up && (!p.group.empty() || !p.vocabulary.empty() || !p.vocabulary_file.empty() || !p.rows.empty()))
     return "group, vocabulary, vocabulary_file and num_embeddings belong to file; synthetic records define all of "
            "these";
+  if (p.made_up && (!p.label.empty() || !p.dense.empty() || !p.categorical.empty() || p.header || p.range))
+    return "label, dense, categorical, header and range belong to file; synthetic records define all of these";
+  if (!io::separator_named(p.delimiter))
+    return fmt::format("delimiter: '{}' is not one separating character; give one, tab or auto", p.delimiter);
   if (!p.rows.empty() && !(p.vocabulary.empty() && p.vocabulary_file.empty()))
     return "num_embeddings takes values as row indices, which need no vocabulary; remove one of them";
   for (const auto rows : p.rows)
@@ -35,14 +40,46 @@ static std::string clicks_problem(const Clicks::Params& p) {
 }
 
 void Clicks::Params::describe(deck::Describe<Params>& d) {
-  d("file", &Params::file, "HDF5 file with label, categorical (or code) and dense").def("").example("clicks.h5");
+  d("file", &Params::file,
+    "text (CSV, TSV) with a line for each record, or HDF5 file with label, categorical (or code) and dense")
+      .def("")
+      .example("clicks.csv");
+  d("label", &Params::label,
+    "column of a text that holds the labels, 0 and 1 or -1 and 1: its name in the first line, or its number from 0; "
+    "none: records without labels, to predict; default: label, click or clicked")
+      .def("")
+      .example("click");
+  d("dense", &Params::dense,
+    "columns of a text that hold dense features, by name or by number from 0; \"1-13\" and \"I1-I13\" are ranges; "
+    "empty "
+    "cells are missing values")
+      .def({})
+      .example("[\"1-13\"]");
+  d("categorical", &Params::categorical,
+    "columns of a text that hold categories, which may be any text; an empty cell is a category of its own")
+      .def({})
+      .example("[\"14-39\"]");
+  d("delimiter", &Params::delimiter,
+    "separator of the cells of a text: one character, or tab; auto: that of a first line sep=;, else the tab, "
+    "semicolon "
+    "or comma that the first line has")
+      .def("auto");
+  d("decimal", &Params::decimal, "decimal point; auto: a point, or a comma where commas do not separate cells")
+      .options({{"auto", train::CsvForm::Decimal::found},
+                {".", train::CsvForm::Decimal::point},
+                {",", train::CsvForm::Decimal::comma}})
+      .def(train::CsvForm::Decimal::found);
+  d("header", &Params::header, "whether the first line of a text names the columns; default: found by its cells");
+  d("range", &Params::range, "first record and the one after the last; default: all").example("[0, 8000]");
   d("group", &Params::group, "group of the file that holds them").def("").example("raw_train");
   d("vocabulary", &Params::vocabulary,
-    "group whose values get rows of their own, the one to train on; `group` itself when absent")
+    "group of an HDF5 file whose values get rows of their own; default: those of the training records, also in "
+    "evaluation, for which a model keeps them")
       .def("")
       .example("raw_train");
   d("vocabulary_file", &Params::vocabulary_file,
-    "file of the group `vocabulary`, if the training records are in another file; default: `file`")
+    "file whose values get rows of their own, if others than the training records define them; an HDF5 file with its "
+    "group `vocabulary`, or a text like `file`")
       .def("")
       .example("training.h5");
   d("min_count", &Params::least,
@@ -61,28 +98,53 @@ void Clicks::Params::describe(deck::Describe<Params>& d) {
   d.check(clicks_problem);
 }
 
+ClickFile Clicks::file_keys() const {
+  const auto& p = params_;
+  ClickFile out{p.file, p.group, p.vocabulary, p.least, p.rows, p.vocabulary_file, p.logarithm};
+  out.text = {io::separator_named(p.delimiter).value_or('\0'), p.decimal, p.header, p.label, p.dense, p.categorical};
+  out.range = p.range;
+  return out;
+}
+
 void Clicks::open(Context& context) {
+  Notes notes;
   io::on_every_rank(context.comm, [&] {
-    if (params_.made_up) {
+    if (params_.made_up)
       records_ = share(make_clicks(*params_.made_up));
-    } else {
-      io::reading(params_.file, [&] {
-        records_ = share(read_clicks({params_.file, params_.group, params_.vocabulary, params_.least, params_.rows,
-                                      params_.vocabulary_file, params_.logarithm}));
-      });
-    }
+    else
+      io::reading(params_.file, [&] { records_ = share(read_clicks(file_keys(), &notes)); });
   });
+  report(context);
+  for (const auto& note : notes) context.log.info("  " + note);
+}
+
+void Clicks::report(Context& context) const {
+  const auto& records = *records_;
   std::int64_t rows = 0;
-  for (const auto& column : records_->columns) rows += column.rows;
-  const double yes = std::accumulate(records_->answers.begin(), records_->answers.end(), 0.0);
-  context.log.info(fmt::format("{} records of {}, {:.1f} % clicked; {} columns with {} rows, {} dense inputs", size(),
-                               records_->source, 100.0 * yes / static_cast<double>(std::max<std::int64_t>(1, size())),
-                               records_->columns.size(), rows, records_->numbers.size()));
-  if (records_->cut > 0)
+  for (const auto& column : records.columns) rows += column.rows;
+  const double yes = std::accumulate(records.answers.begin(), records.answers.end(), 0.0);
+  const double share = yes / static_cast<double>(std::max<std::int64_t>(1, size()));
+  context.log.info(fmt::format("{} records of {}, {}; {} columns with {} rows, {} dense inputs", size(), records.source,
+                               records.labelled ? fmt::format("{:.1f} % clicked", 100.0 * share) : "without labels",
+                               records.columns.size(), rows, records.numbers.size()));
+  if (records.categories) {
+    std::int64_t values = 0, rare = 0;
+    for (const auto& column : records.categories->values) values += std::ssize(column);
+    for (const auto& bag : records.bag) rare += bag.front() == 0;
+    context.log.info(fmt::format(
+        "  {} different values, of which {} have rows of their own; the others, rarer than min_count {} or not in the "
+        "vocabulary, are {:.1f} % of the cells",
+        values, rows - std::ssize(records.columns), records.min_count,
+        100.0 * static_cast<double>(rare) / static_cast<double>(std::max<std::size_t>(1, records.bag.size()))));
+  }
+  if (records.labelled && size() > 0 && (share == 0.0 || share == 1.0))
+    context.log.warn(fmt::format("{}: all labels are {:g}: nothing is learned from one class, and its AUC is undefined",
+                                 records.source, share));
+  if (records.cut > 0)
     context.log.warn(
         fmt::format("{}: {} dense values are negative and count as 0, because they become log(1 + x); set logarithm: "
                     "false to take them as they are",
-                    records_->source, records_->cut));
+                    records.source, records.cut));
 }
 
 std::vector<train::SamplePtr> Clicks::read(std::span<const std::int64_t> ids) {

@@ -7,7 +7,8 @@
 
 namespace cambium::relate {
 
-/// Records of clicks, or of any other binary label, from a file or synthetic. All are held in memory.
+/// Records of clicks, or of any other binary label, from a text, an HDF5 file or synthetic. Every rank holds all in
+/// memory.
 class Clicks : public train::Dataset {
  public:
   struct Made : MadeClicks {
@@ -18,6 +19,11 @@ class Clicks : public train::Dataset {
     std::int64_t least = 2;
     std::vector<std::int64_t> rows;
     bool logarithm = true;
+    std::string delimiter = "auto", label;
+    train::CsvForm::Decimal decimal = train::CsvForm::Decimal::found;
+    std::optional<bool> header;
+    std::vector<std::string> dense, categorical;
+    RecordRange range;
     std::optional<Made> made_up;
     static void describe(deck::Describe<Params>& d);
   };
@@ -29,6 +35,9 @@ class Clicks : public train::Dataset {
   std::vector<train::SamplePtr> read(std::span<const std::int64_t> ids) override;
 
  private:
+  ClickFile file_keys() const;
+  void report(Context& context) const;
+
   Params params_;
   RecordPtr records_;
 };

@@ -31,6 +31,7 @@ class InteractionSet : public train::Dataset {
 
   /// All interactions; once open.
   const std::shared_ptr<const ChoiceTable>& table() const { return table_; }
+  Role part() const { return params_.part; }
 
  private:
   Params params_;

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "core/base/error.hpp"
 #include "core/io/hdf5/h5.hpp"
@@ -35,7 +37,7 @@ train::SamplePtr sample_of(const RecordPtr& records, std::int64_t id) {
   sample->storage = records;
   const auto width = std::ssize(records->numbers);
   if (width > 0) sample->fields.emplace("numbers", io::tensor_of(records->number.data() + id * width, {width}));
-  sample->fields.emplace(records->answer, io::tensor_of(&records->answers[id], {}));
+  if (records->labelled) sample->fields.emplace(records->answer, io::tensor_of(&records->answers[id], {}));
   sample->bytes = 8 * (width + 1);
   for (std::size_t c = 0; c < records->columns.size(); ++c) sample->bytes += 4 * std::ssize(records->bag_of(id, c));
   return sample;
@@ -44,7 +46,7 @@ train::SamplePtr sample_of(const RecordPtr& records, std::int64_t id) {
 std::vector<train::FieldInfo> fields_of(const RecordSet& records) {
   std::vector<train::FieldInfo> out;
   if (!records.numbers.empty()) out.push_back({"numbers", "", {std::ssize(records.numbers)}, DType::f64});
-  out.push_back({records.answer, records.unit, {}, DType::f64});
+  if (records.labelled) out.push_back({records.answer, records.unit, {}, DType::f64});
   return out;
 }
 
@@ -54,10 +56,69 @@ std::uint64_t meaning_of(const std::string& text) {
   return hash == 0 ? 1 : hash;
 }
 
+RowColumn column_of(const std::string& name, const VocabularyPtr& vocabulary) {
+  return {name, std::ssize(*vocabulary) + 1, meaning_of(*vocabulary), vocabulary};
+}
+
+bool needs_rows_by(const std::vector<RowColumn>& known, const RecordSet& records) {
+  if (!records.categories) return false;
+  bool other = false;
+  for (std::size_t c = 0; c < known.size(); ++c) {
+    if (!known[c].vocabulary) return false;
+    other = other || known[c].meaning != records.columns[c].meaning;
+  }
+  return other;
+}
+
+std::vector<std::int32_t> rows_by(const std::vector<RowColumn>& known, const RecordSet& records) {
+  const auto& categories = *records.categories;
+  std::vector<std::vector<std::int32_t>> rows;
+  for (std::size_t c = 0; c < known.size(); ++c) rows.push_back(rows_of(categories.values[c], *known[c].vocabulary));
+  std::vector<std::int32_t> out(categories.of.size());
+  for (std::size_t k = 0; k < out.size(); ++k) out[k] = rows[k % rows.size()][categories.of[k]];
+  return out;
+}
+
+RecordSet with_rows_by(const std::vector<RowColumn>& known, const RecordSet& records) {
+  RecordSet out = records;
+  const auto rows = std::make_shared<const std::vector<std::int32_t>>(rows_by(known, records));
+  out.columns = known;
+  out.stored = {rows};
+  for (std::size_t k = 0; k < out.bag.size(); ++k) out.bag[k] = std::span(*rows).subspan(k, 1);
+  return out;
+}
+
+std::string text_of_unknown(const std::vector<RowColumn>& known, const RecordSet& records,
+                            std::span<const std::int32_t> rows) {
+  std::vector<std::int64_t> unknown(known.size(), 0);
+  for (std::size_t k = 0; k < rows.size(); ++k) unknown[k % known.size()] += rows[k] == 0;
+  const auto all = std::accumulate(unknown.begin(), unknown.end(), std::int64_t{0});
+  const auto most = std::max_element(unknown.begin(), unknown.end());
+  const auto percent = [](std::int64_t part, std::size_t whole) {
+    return 100.0 * static_cast<double>(part) / static_cast<double>(std::max<std::size_t>(1, whole));
+  };
+  std::string out =
+      fmt::format("{}: {:.1f} % of the categories ({} of {}) are rare or unseen in training and have row 0",
+                  records.source, percent(all, rows.size()), all, rows.size());
+  if (all > 0)
+    out += fmt::format(", most of them in {} ({:.1f} %)", known[static_cast<std::size_t>(most - unknown.begin())].name,
+                       percent(*most, rows.size() / known.size()));
+  return out;
+}
+
+void require_labels(const RecordSet& records) {
+  if (!records.labelled)
+    throw InputError(
+        fmt::format("{}: the records have no labels, which training and evaluation need; name their column by the key "
+                    "'label'",
+                    records.source));
+}
+
 void require_same_rows(const std::vector<RowColumn>& known, const RecordSet& records, std::string_view whose) {
   for (std::size_t c = 0; c < known.size(); ++c) {
     const auto here = records.columns[c].meaning, there = known[c].meaning;
     if (here == there || here == 0 || there == 0) continue;
+    if (known[c].vocabulary && records.categories) continue;
     if (records.pairs && c > 1)
       throw InputError(
           fmt::format("{}: rows of column {} represent other fragments than those that {} was given; give the data set "
@@ -87,7 +148,7 @@ void require_sound(const RecordSet& records) {
   for (std::int64_t r = 0; r < records.size(); ++r) {
     const auto at = static_cast<std::size_t>(r);
     const auto where = [&] { return fmt::format("{}, row {}", records.source, records.place[at]); };
-    if (!std::isfinite(records.answers[at]))
+    if (records.labelled && !std::isfinite(records.answers[at]))
       throw InputError(fmt::format("{}: {} is not a finite number", where(), records.answer));
     for (std::size_t k = 0; k < records.numbers.size(); ++k)
       if (!std::isfinite(records.number[at * records.numbers.size() + k]))

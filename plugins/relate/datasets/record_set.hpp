@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/train/kinds/dataset.hpp"
+#include "plugins/relate/datasets/categories.hpp"
 
 namespace cambium::relate {
 
@@ -17,8 +18,12 @@ struct ChoiceTable;
 struct RowColumn {
   std::string name;
   std::int64_t rows = 0;
-  std::uint64_t meaning = 0;  ///< hash that identifies the meaning of the rows; 0: unknown
+  std::uint64_t meaning = 0;      ///< hash that identifies the meaning of the rows; 0: unknown
+  VocabularyPtr vocabulary = {};  ///< their values; null: unknown
 };
+
+/// A column with a row for each value of a vocabulary, and row 0 for all others.
+RowColumn column_of(const std::string& name, const VocabularyPtr& vocabulary);
 
 /// Records: each has dense features, a bag of rows for every column, and one answer.
 struct RecordSet {
@@ -33,6 +38,11 @@ struct RecordSet {
   std::vector<double> answers;                     ///< of each record
   std::vector<std::int64_t> place;                 ///< its row or line in the source, numbered as there
   std::vector<std::shared_ptr<const std::vector<std::int32_t>>> stored;
+  bool labelled = true;  ///< false: the answers are unknown (NaN)
+
+  std::shared_ptr<const Categories> categories;  ///< values that the rows stand for; null: unknown
+  std::int64_t min_count = 1;                    ///< of a value with its own row, in training
+  bool given_rows = false;                       ///< by a given vocabulary, not by that of the training records
 
   std::shared_ptr<const PairTable> pairs;  ///< for records of pairs
   std::vector<std::int64_t> pair;          ///< index of each record's pair in the table
@@ -62,9 +72,24 @@ std::vector<train::FieldInfo> fields_of(const RecordSet& records);
 
 /// Hash of a text that is the same in every run (FNV-1a), never 0.
 std::uint64_t meaning_of(const std::string& text);
-/// InputError if rows of a column have another meaning than in the columns of `whose` (a network, "training"): the same
-/// row index would then be another entity. Both sides must have the same number of columns.
+/// InputError if rows of a column have another meaning than in the columns of `whose` (a network, "training"), and
+/// their values or those of `known` are unknown: the same row index would then be another entity. Both sides must have
+/// the same number of columns.
 void require_same_rows(const std::vector<RowColumn>& known, const RecordSet& records, std::string_view whose);
+
+/// True if rows have another meaning than in the columns `known`, and rows_by() finds theirs.
+bool needs_rows_by(const std::vector<RowColumn>& known, const RecordSet& records);
+/// Rows of the records' values in the vocabularies of other columns: records x columns.
+std::vector<std::int32_t> rows_by(const std::vector<RowColumn>& known, const RecordSet& records);
+/// Records like these, with the columns `known` and rows_by() them.
+RecordSet with_rows_by(const std::vector<RowColumn>& known, const RecordSet& records);
+/// "1.2 % of the categories (26 of 2080) are rare or unseen in training and have row 0, most of them in C3 (5.0 %)", of
+/// rows_by() these columns.
+std::string text_of_unknown(const std::vector<RowColumn>& known, const RecordSet& records,
+                            std::span<const std::int32_t> rows);
+
+/// InputError if the labels of the records are unknown.
+void require_labels(const RecordSet& records);
 
 /// InputError if dense features are logarithms in the records and not in the data of `whose`, or vice versa.
 void require_same_numbers(bool logarithm, const RecordSet& records, std::string_view whose);

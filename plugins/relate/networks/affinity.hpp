@@ -16,7 +16,8 @@ class Affinity : public TableNetwork {
     Precision precision = Precision::float32;
     static void describe(deck::Describe<Params>& d);
   };
-  Affinity(const Params& params, Context&) : TableNetwork("affinity", params.precision), params_(params) {}
+  Affinity(const Params& params, Context& context)
+      : TableNetwork("affinity", params.precision, context), params_(params) {}
 
   std::vector<train::ParameterInfo> parameters() const override;
   std::vector<train::TableInfo> tables() const override;

@@ -19,7 +19,7 @@ class Dlrm : public TableNetwork {
     Precision precision = Precision::float32;
     static void describe(deck::Describe<Params>& d);
   };
-  Dlrm(const Params& params, Context&) : TableNetwork("dlrm", params.precision), params_(params) {}
+  Dlrm(const Params& params, Context& context) : TableNetwork("dlrm", params.precision, context), params_(params) {}
 
   std::vector<train::ParameterInfo> parameters() const override;
   std::vector<train::TableInfo> tables() const override;

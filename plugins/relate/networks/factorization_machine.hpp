@@ -20,8 +20,8 @@ class FactorizationMachine : public TableNetwork {
     Precision precision = Precision::float32;
     static void describe(deck::Describe<Params>& d);
   };
-  FactorizationMachine(const Params& params, Context&)
-      : TableNetwork("factorization_machine", params.precision), params_(params) {}
+  FactorizationMachine(const Params& params, Context& context)
+      : TableNetwork("factorization_machine", params.precision, context), params_(params) {}
 
   std::vector<train::ParameterInfo> parameters() const override;
   std::vector<train::TableInfo> tables() const override;

@@ -14,7 +14,10 @@ namespace cambium::relate {
 
 namespace {
 
-double answer_of(const train::Sample& sample, const RecordSet& records) { return records.answers[sample.id]; }
+double answer_of(const train::Sample& sample, const RecordSet& records) {
+  require_labels(records);
+  return records.answers[sample.id];
+}
 
 /// Sums of x and x^2 over training.
 struct Spread {
@@ -29,7 +32,8 @@ struct Spread {
 
 }  // namespace
 
-void TableNetwork::fit_statistics(train::Dataset& training, Context&) {
+void TableNetwork::fit_statistics(train::Dataset& training, Context& context) {
+  TrainingCategories categories;
   constexpr std::int64_t block = 4096;
   std::vector<Spread> numbers;
   Spread answers;
@@ -49,8 +53,12 @@ void TableNetwork::fit_statistics(train::Dataset& training, Context&) {
       for (std::size_t k = 0; k < numbers.size(); ++k)
         numbers[k].add(records.number[static_cast<std::size_t>(sample->id) * numbers.size() + k]);
       answers.add(answer_of(*sample, records));
+      categories.add(records, sample->id);
     }
   }
+  seen_.columns = categories.columns();
+  if (const auto text = categories.text(); !text.empty()) context.log.info(text);
+  known_rows_.clear();
   for (const auto& each : numbers) {
     seen_.mean.push_back(each.mean());
     seen_.scale.push_back(1.0 / each.deviation());
@@ -94,8 +102,10 @@ std::vector<train::Bags> TableNetwork::bags(std::span<const train::SamplePtr> sa
   for (const auto& sample : samples) {
     const RecordSet& records = record_set_of(*sample, name_);
     require_fit(records);
+    const auto* rows = known_rows_.of(*sample, records, seen_.columns, log_);
     for (std::size_t c = 0; c < seen_.columns.size(); ++c) {
-      const auto bag = records.bag_of(sample->id, c);
+      const auto at = static_cast<std::size_t>(sample->id) * seen_.columns.size() + c;
+      const auto bag = rows ? std::span(*rows).subspan(at, 1) : records.bag[at];
       for (const auto id : bag)
         if (id < 0 || id >= seen_.columns[c].rows)
           throw InputError(fmt::format(
@@ -181,8 +191,10 @@ void TableNetwork::infer(std::span<const train::SamplePtr> samples, std::span<co
 
 std::string TableNetwork::state() const {
   nlohmann::json columns = nlohmann::json::array();
-  for (const auto& column : seen_.columns)
+  for (const auto& column : seen_.columns) {
     columns.push_back({{"name", column.name}, {"rows", column.rows}, {"meaning", column.meaning}});
+    if (column.vocabulary) columns.back()["vocabulary"] = *column.vocabulary;
+  }
   nlohmann::json out{{"columns", columns},     {"mean", seen_.mean},     {"scale", seen_.scale},
                      {"centre", seen_.centre}, {"spread", seen_.spread}, {"unit", seen_.unit}};
   if (seen_.logarithm) out["logarithm"] = *seen_.logarithm;
@@ -194,9 +206,13 @@ void TableNetwork::restore(const std::string& state) {
   constexpr std::int64_t most = std::int64_t{1} << 31;
   const auto json = nlohmann::json::parse(state);
   seen_.columns.clear();
-  for (const auto& column : json.at("columns"))
+  for (const auto& column : json.at("columns")) {
     seen_.columns.push_back({column.at("name").get<std::string>(), column.at("rows").get<std::int64_t>(),
                              column.value("meaning", std::uint64_t{0})});  // 0 in earlier models: unknown
+    if (column.contains("vocabulary"))
+      seen_.columns.back().vocabulary = std::make_shared<const Vocabulary>(column["vocabulary"].get<Vocabulary>());
+  }
+  known_rows_.clear();
   seen_.mean = json.at("mean").get<std::vector<double>>();
   seen_.scale = json.at("scale").get<std::vector<double>>();
   seen_.centre = json.at("centre").get<double>();
@@ -205,8 +221,9 @@ void TableNetwork::restore(const std::string& state) {
   seen_.tested = json.value("tested", std::uint64_t{0});
   seen_.logarithm.reset();
   if (json.contains("logarithm")) seen_.logarithm = json.at("logarithm").get<bool>();
-  const bool sound = std::all_of(seen_.columns.begin(), seen_.columns.end(),
-                                 [](const RowColumn& c) { return c.rows >= 1 && c.rows <= most; });
+  const bool sound = std::all_of(seen_.columns.begin(), seen_.columns.end(), [](const RowColumn& c) {
+    return c.rows >= 1 && c.rows <= most && (!c.vocabulary || std::ssize(*c.vocabulary) + 1 == c.rows);
+  });
   if (!sound || seen_.columns.empty() || seen_.columns.size() > 100'000 || seen_.mean.size() != seen_.scale.size())
     throw InputError(
         fmt::format("the state of this {} holds invalid sizes of tables; its file is damaged or was changed", name_));

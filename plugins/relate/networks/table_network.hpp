@@ -7,6 +7,7 @@
 #include "core/train/kinds/network.hpp"
 #include "core/train/kinds/tables.hpp"
 #include "plugins/relate/datasets/record_set.hpp"
+#include "plugins/relate/networks/known_rows.hpp"
 #include "plugins/relate/networks/passes.hpp"
 
 namespace cambium::relate {
@@ -15,13 +16,14 @@ namespace cambium::relate {
 /// one thread per call.
 class TableNetwork : public train::Network, public train::UsesTables {
  public:
-  TableNetwork(const char* name, Precision precision) : name_(name), precision_(precision) {}
+  TableNetwork(const char* name, Precision precision, Context& context)
+      : name_(name), precision_(precision), log_(context.log) {}
 
   void fit_statistics(train::Dataset& training, Context&) override;
   DType dtype() const override { return precision_ == Precision::float64 ? DType::f64 : DType::f32; }
   void initialise(std::span<const TensorRef> weights, std::uint64_t seed) override;
 
-  train::NetworkTraits traits() override { return {.tables = this}; }
+  train::NetworkTraits traits() override { return {.spared_labels = {"clicked"}, .tables = this}; }
   std::vector<train::Bags> bags(std::span<const train::SamplePtr> samples) const override;
   void use_rows(train::TableRows* rows) override { rows_ = rows; }
 
@@ -40,7 +42,8 @@ class TableNetwork : public train::Network, public train::UsesTables {
   std::string state() const override;
   void restore(const std::string& state) override;
 
-  /// Training data: columns, centring and scaling of dense features, mean, standard deviation and unit of the answers.
+  /// Training data: columns with their vocabularies, centring and scaling of dense features, mean, standard deviation
+  /// and unit of the answers.
   struct Seen {
     std::vector<RowColumn> columns;
     std::vector<double> mean, scale;
@@ -77,7 +80,9 @@ class TableNetwork : public train::Network, public train::UsesTables {
 
   const char* name_;
   Precision precision_;
+  Log& log_;
   Seen seen_;
+  KnownRows known_rows_;
   train::TableRows* rows_ = nullptr;
   std::unique_ptr<Passes<double>> passes64_;
   std::unique_ptr<Passes<float>> passes32_;

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <numeric>
+#include <optional>
 
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
@@ -73,9 +74,13 @@ Task::Outcome EvaluateClicks::run(Context& context) {
   const RecordSet &learned = records_of(*training), &records = records_of(*data);
   if (learned.columns.size() != records.columns.size() || learned.numbers.size() != records.numbers.size())
     throw InputError("training and dataset have different columns; give records of the same kind");
+  require_labels(learned);
+  require_labels(records);
   require_same_rows(learned.columns, records, "training");
   require_same_numbers(learned.logarithm, records, "training");
-  for (std::size_t c = 0; c < learned.columns.size(); ++c)
+  std::optional<RecordSet> known;
+  if (needs_rows_by(learned.columns, records)) known = with_rows_by(learned.columns, records);
+  for (std::size_t c = 0; c < learned.columns.size() && !known; ++c)
     if (learned.columns[c].rows != records.columns[c].rows)
       throw InputError(fmt::format("{}, column {}: its table has {} rows, but that of training {}; give both the same",
                                    records.source, records.columns[c].name, records.columns[c].rows,
@@ -85,8 +90,8 @@ Task::Outcome EvaluateClicks::run(Context& context) {
   rows.push_back(
       {"constant", std::vector<double>(records.answers.size(), clicked / static_cast<double>(learned.size()))});
   const LogisticRegression logistic(learned);
-  rows.push_back(
-      {fmt::format("logistic regression (lambda {:g})", logistic.lambda()), logistic.probabilities(records)});
+  rows.push_back({fmt::format("logistic regression (lambda {:g})", logistic.lambda()),
+                  logistic.probabilities(known ? *known : records)});
   std::vector<ModelPredictions> models;
   for (const auto& path : params_.models) {
     models.push_back(predictions_of(path, *data, context));

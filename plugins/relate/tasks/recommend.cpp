@@ -16,7 +16,9 @@ namespace cambium::relate {
 
 void Recommend::Params::describe(deck::Describe<Params>& d) {
   d("models", &Params::models, "model files of stages train").def({}).example("[\"{run}/train/model.h5\"]");
-  d("dataset", &Params::dataset, "data set of interactions, whose test split is predicted");
+  d("dataset", &Params::dataset,
+    "data set of interactions, whose test split is predicted; with split: validation its validation split, to choose "
+    "settings");
   d("k", &Params::best, "items that a user is offered").formerly("best").range(1, 1000).def(20);
   d("users", &Params::users, "number of users to evaluate, evenly spaced among those with test interactions; 0 for all")
       .at_least(0)
@@ -193,7 +195,10 @@ Task::Outcome Recommend::run(Context& context) {
   if (!choices)
     throw KeyError("recommend.dataset.type", "dataset",
                    "recommend offers items to users; give a dataset of type interactions");
-  const auto& table = choices->table();
+  const bool validates = choices->part() == Role::validation;
+  const auto table =
+      validates ? std::make_shared<const ChoiceTable>(for_validation(*choices->table())) : choices->table();
+  if (validates) settings_.push_back("ranked for the validation split; items of the test split are candidates");
   choose_users(*table);
   popular_ = popularity(*table);
   std::vector<Judged> all;

@@ -8,8 +8,9 @@
 
 namespace cambium::relate {
 
-/// The stage `recommend`: ranks for every user all items without earlier interactions, by networks and by cheap
-/// baselines, and evaluates the rankings on the test interactions.
+/// The stage `recommend`: ranks for every user all items without interactions in training and validation, by networks
+/// and by cheap baselines, and evaluates the rankings on the test interactions; for a data set with split: validation
+/// all items without training interactions, on the validation interactions.
 class Recommend : public Task, public Checked {
  public:
   struct Params {

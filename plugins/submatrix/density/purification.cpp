@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "plugins/submatrix/blocks/congruence.hpp"
 #include "plugins/submatrix/blocks/symmetric_product.hpp"
@@ -50,6 +51,7 @@ class Purification {
   void iterate();
   void note_fill(const BlockColumns& matrix);
   void sum_up(const BlockColumns& hamiltonian);
+  void sum_up_channels(const BlockColumns& hamiltonian);
   BlockColumns product(const BlockColumns& a, const BlockColumns& b) {
     ++report_.products;
     return symmetric_product(a, b, job_.system.ranges, job_.context.comm,
@@ -106,10 +108,31 @@ void Purification::iterate() {
   }
 }
 
+/// Of two channels, whose block columns alternate.
+void Purification::sum_up_channels(const BlockColumns& hamiltonian) {
+  result_.channel_electrons = result_.channel_energy = {};
+  for (int column : x_.columns()) {
+    const auto channel = static_cast<std::size_t>(column % 2);
+    const int n = x_.layout().size(column);
+    const double* own = x_.block(column, column);
+    for (int k = 0; own && k < n; ++k) result_.channel_electrons[channel] += 2.0 * own[k * (n + 1)];
+    const BlockColumn h = hamiltonian.column(column);
+    for (std::size_t e = 0; e < h.rows.size(); ++e)
+      if (const double* block = x_.block(h.rows[e], column))
+        result_.channel_energy[channel] +=
+            2.0 * std::inner_product(block, block + x_.layout().size(h.rows[e]) * n, h.block(e), 0.0);
+  }
+  for (std::size_t s = 0; s < 2; ++s) {
+    result_.channel_electrons[s] = job_.context.comm.sum(result_.channel_electrons[s]);
+    result_.channel_energy[s] = job_.context.comm.sum(result_.channel_energy[s]);
+  }
+}
+
 void Purification::sum_up(const BlockColumns& hamiltonian) {
   const Comm& comm = job_.context.comm;
   result_.electrons = result_.channel_electrons[0] = 2.0 * trace(x_, comm);
   result_.energy = result_.channel_energy[0] = 2.0 * trace_of_product(x_, hamiltonian, comm);
+  if (job_.system.channels == 2) sum_up_channels(hamiltonian);
   result_.error.electron_defect = result_.electrons - job_.options.electrons;
   result_.error.idempotency = report_.idempotency;
   result_.mu = result_.fermi_level = steps_.level(0.5);

@@ -88,6 +88,7 @@ DensityResult channel_of(const DensityResult& both, int channel, const std::shar
   if (both.energy_weighted) out.energy_weighted = channel_of(*both.energy_weighted, channel, layout);
   for (std::size_t k = s; k < both.dimensions.size(); k += 2) out.dimensions.push_back(both.dimensions[k]);
   out.columns = both.columns;
+  out.purification = both.purification;
   out.groups = both.groups;
   out.root_dimension = both.root_dimension;
   out.root_steps = both.root_steps;
@@ -116,11 +117,11 @@ SpinDensity spin_density(const MatrixSystem& system, const DensityOptions& optio
                     *magnetisation, options.electrons));
   check_electrons(options.electrons, system.layout->dimension(), options);  // before the doubling below
   if (magnetisation) check_spins(options.electrons, *magnetisation, system.layout->dimension(), options);
-  std::shared_ptr<const RootResult> root;  // both channels have one overlap
-  if (!options.orthogonal && options.form != Form::local)
+  std::shared_ptr<const RootResult> root = options.root;  // both channels have one overlap
+  if (!root && !options.orthogonal && options.form != Form::local)
     root = std::make_shared<const RootResult>(overlap_root(system, options, context));
   const auto add_root = [&](DensityResult& to) {
-    if (root) {
+    if (root && !options.root) {
       to.bytes += root->bytes;
       to.flops += root->flops;
     }

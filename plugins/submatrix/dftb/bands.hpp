@@ -26,11 +26,16 @@ struct KPointKeys {
   std::vector<KPoint> points() const;
 };
 
+/// Field of charges and spins, hartree per electron: of each channel, for every shell of every atom (most_shells to an
+/// atom). One channel is that of both spins, two are spin up and spin down.
+using ChannelPotentials = std::vector<std::vector<double>>;
+
 /// Electrons in the field of given charges. Hartree.
 struct Bands {
-  /// D and W of both spins, blocks as those of the integrals: only own atoms' are complete.
-  std::vector<double> density, weighted;
-  double mu = 0.0, electrons = 0.0, band_energy = 0.0, entropy_term = 0.0, homo = 0.0, lumo = 0.0;
+  /// D of each channel, and W of all; blocks as those of the integrals: only own atoms' are complete.
+  std::vector<std::vector<double>> density;
+  std::vector<double> weighted;
+  double mu = 0.0, mu_down = 0.0, electrons = 0.0, band_energy = 0.0, entropy_term = 0.0, homo = 0.0, lumo = 0.0;
   std::optional<ErrorEstimate> error;  ///< of submatrices
   double mean_dimension = 0.0;         ///< of submatrices
 };
@@ -39,23 +44,26 @@ struct Bands {
 class BandSolver {
  public:
   virtual ~BandSolver() = default;
-  /// Collective. `potential`: of each atom, hartree per electron. W only if `weighted`.
-  virtual Bands solve(const std::vector<double>& potential, bool weighted) = 0;
+  /// Collective. W only if `weighted`.
+  virtual Bands solve(const ChannelPotentials& potential, bool weighted) = 0;
 };
 
 /// Diagonalises H c = e S c at each k-point; k-points are distributed round-robin over ranks, a single one is
 /// replicated.
 std::unique_ptr<BandSolver> make_dense_solver(const DftbIntegrals& integrals, std::vector<KPoint> points,
-                                              double electrons, const FillingKeys& filling, const Comm& comm);
+                                              const ElectronNumbers& electrons, const FillingKeys& filling,
+                                              const Comm& comm);
 
 /// Parameters of the submatrix method.
 struct SubmatrixKeys {
   double eps = 1e-6;     ///< hartree
   int error_sample = 8;  ///< 0: no estimate
+  bool purification = false;
 };
 
-/// Density matrix by the submatrix method, one block per atom, at the Gamma point. S^-1/2 is computed once.
-std::unique_ptr<BandSolver> make_submatrix_solver(const DftbIntegrals& integrals, double electrons,
+/// Density matrix by the submatrix method or by purification, one block per atom, at the Gamma point. S^-1/2 is
+/// computed once.
+std::unique_ptr<BandSolver> make_submatrix_solver(const DftbIntegrals& integrals, const ElectronNumbers& electrons,
                                                   const FillingKeys& filling, const SubmatrixKeys& keys,
                                                   Context& context);
 

@@ -34,39 +34,42 @@ bool hermitian_eigenvectors(int n, std::complex<double>* a, std::complex<double>
 
 class DenseSolver : public BandSolver {
  public:
-  DenseSolver(const DftbIntegrals& integrals, std::vector<KPoint> points, double electrons, const FillingKeys& filling,
-              const Comm& comm)
+  DenseSolver(const DftbIntegrals& integrals, std::vector<KPoint> points, const ElectronNumbers& electrons,
+              const FillingKeys& filling, const Comm& comm)
       : integrals_(integrals), points_(std::move(points)), electrons_(electrons), filling_(filling), comm_(comm) {}
 
-  Bands solve(const std::vector<double>& potential, bool weighted) override;
+  Bands solve(const ChannelPotentials& potential, bool weighted) override;
 
  private:
-  /// States of one k-point: rows are eigenvectors, of real and of imaginary parts (empty where all are real).
+  /// States of one channel at one k-point: rows are eigenvectors, of real and of imaginary parts (empty where all are
+  /// real).
   struct States {
-    std::size_t point;
+    std::size_t channel, point;
     std::vector<double> real, imaginary, level;
   };
   bool shared() const { return points_.size() == 1; }
-  bool mine(std::size_t point) const {
-    return shared() || static_cast<int>(point % static_cast<std::size_t>(comm_.size())) == comm_.rank();
+  bool mine(std::size_t channel, std::size_t point) const {
+    const std::size_t place = channel * points_.size() + point;
+    return shared() || static_cast<int>(place % static_cast<std::size_t>(comm_.size())) == comm_.rank();
   }
   std::complex<double> phase(const KPoint& point, const std::array<int, 3>& image) const;
-  States states(std::size_t point, const std::vector<double>& potential) const;
+  States states(std::size_t channel, std::size_t point, const std::vector<double>& potential) const;
   void solve_real(States& states, const std::vector<double>& potential) const;
   void solve_complex(States& states, const std::vector<double>& potential) const;
   template <class Scalar>
   void assemble(const KPoint& point, const std::vector<double>& potential, std::vector<Scalar>& h,
                 std::vector<Scalar>& s) const;
   void add_density(const States& states, const double* factor, std::vector<double>& out) const;
-  void diagonalise(const std::vector<double>& potential);
+  void diagonalise(const ChannelPotentials& potential);
   [[noreturn]] void refuse_overlap() const;
 
   const DftbIntegrals& integrals_;
   std::vector<KPoint> points_;
-  double electrons_;
+  ElectronNumbers electrons_;
   FillingKeys filling_;
   const Comm& comm_;
-  std::vector<double> solved_for_, level_;
+  ChannelPotentials solved_for_;
+  std::vector<double> level_;
   std::vector<States> own_;
 };
 
@@ -97,7 +100,8 @@ void DenseSolver::assemble(const KPoint& point, const std::vector<double>& poten
         turn = phase(point, pair.image).real();
       else
         turn = phase(point, pair.image);
-      const double v = 0.5 * (potential[a] + potential[pair.other]);
+      const double *own = &potential[most_shells * a],
+                   *other = &potential[most_shells * static_cast<std::size_t>(pair.other)];
       const auto columns = static_cast<std::size_t>(integrals_.functions[pair.other]);
       for (std::size_t i = 0; i < static_cast<std::size_t>(integrals_.functions[a]); ++i)
         for (std::size_t j = 0; j < columns; ++j) {
@@ -105,6 +109,7 @@ void DenseSolver::assemble(const KPoint& point, const std::vector<double>& poten
           // LAPACK's columns are rows here: the transpose.
           const std::size_t to = (static_cast<std::size_t>(integrals_.first_function[pair.other]) + j) * n +
                                  static_cast<std::size_t>(integrals_.first_function[a]) + i;
+          const double v = 0.5 * (own[shell_of(static_cast<int>(i))] + other[shell_of(static_cast<int>(j))]);
           h[to] += turn * (integrals_.h[from] + v * integrals_.s[from]);
           s[to] += turn * integrals_.s[from];
         }
@@ -128,8 +133,9 @@ void DenseSolver::solve_complex(States& states, const std::vector<double>& poten
   }
 }
 
-DenseSolver::States DenseSolver::states(std::size_t point, const std::vector<double>& potential) const {
-  States out{point, {}, {}, std::vector<double>(static_cast<std::size_t>(integrals_.dimension()))};
+DenseSolver::States DenseSolver::states(std::size_t channel, std::size_t point,
+                                        const std::vector<double>& potential) const {
+  States out{channel, point, {}, {}, std::vector<double>(static_cast<std::size_t>(integrals_.dimension()))};
   const auto& k = points_[point].k;
   // At such points all phases are 1 or -1.
   if (std::all_of(k.begin(), k.end(), [](double c) { return 2.0 * c == std::round(2.0 * c); }))
@@ -178,22 +184,24 @@ void DenseSolver::add_density(const States& states, const double* factor, std::v
     }
 }
 
-/// Levels of all k-points, and states of those of this rank. What was solved last is kept.
-void DenseSolver::diagonalise(const std::vector<double>& potential) {
+/// Levels of all channels and k-points, and states of those of this rank. What was solved last is kept.
+void DenseSolver::diagonalise(const ChannelPotentials& potential) {
   if (potential == solved_for_) return;
   const auto n = static_cast<std::size_t>(integrals_.dimension());
   own_.clear();
-  level_.assign(points_.size() * n, 0.0);
-  for (std::size_t p = 0; p < points_.size(); ++p) {
-    if (!mine(p)) continue;
-    own_.push_back(states(p, potential));
-    std::copy(own_.back().level.begin(), own_.back().level.end(), level_.begin() + static_cast<std::ptrdiff_t>(p * n));
-  }
+  level_.assign(potential.size() * points_.size() * n, 0.0);
+  for (std::size_t c = 0; c < potential.size(); ++c)
+    for (std::size_t p = 0; p < points_.size(); ++p) {
+      if (!mine(c, p)) continue;
+      own_.push_back(states(c, p, potential[c]));
+      std::copy(own_.back().level.begin(), own_.back().level.end(),
+                level_.begin() + static_cast<std::ptrdiff_t>((c * points_.size() + p) * n));
+    }
   if (!shared()) comm_.sum(level_);
   solved_for_ = potential;
 }
 
-Bands DenseSolver::solve(const std::vector<double>& potential, bool weighted) {
+Bands DenseSolver::solve(const ChannelPotentials& potential, bool weighted) {
   diagonalise(potential);
   const auto n = static_cast<std::size_t>(integrals_.dimension());
   std::vector<double> weights, factor(n);
@@ -201,22 +209,25 @@ Bands DenseSolver::solve(const std::vector<double>& potential, bool weighted) {
   const Occupied filled = fill(level_, weights, electrons_, filling_);
   Bands out;
   out.mu = filled.mu;
+  out.mu_down = filled.mu_down;
   out.electrons = filled.electrons;
   out.band_energy = filled.band_energy;
   out.entropy_term = filled.entropy_term;
   out.homo = filled.homo;
   out.lumo = filled.lumo;
-  out.density.assign(integrals_.h.size(), 0.0);
-  if (weighted) out.weighted = out.density;
+  out.density.assign(potential.size(), std::vector<double>(integrals_.h.size(), 0.0));
+  if (weighted) out.weighted.assign(integrals_.h.size(), 0.0);
   for (const States& states : own_) {
-    for (std::size_t k = 0; k < n; ++k) factor[k] = 2.0 * weights[states.point] * filled.f[states.point * n + k];
-    add_density(states, factor.data(), out.density);
+    const std::size_t first = (states.channel * points_.size() + states.point) * n;
+    for (std::size_t k = 0; k < n; ++k)
+      factor[k] = electrons_.per_state() * weights[states.point] * filled.f[first + k];
+    add_density(states, factor.data(), out.density[states.channel]);
     if (!weighted) continue;
     for (std::size_t k = 0; k < n; ++k) factor[k] *= states.level[k];
     add_density(states, factor.data(), out.weighted);
   }
   if (!shared()) {
-    comm_.sum(out.density);
+    for (auto& density : out.density) comm_.sum(density);
     comm_.sum(out.weighted);
   }
   return out;
@@ -225,7 +236,8 @@ Bands DenseSolver::solve(const std::vector<double>& potential, bool weighted) {
 }  // namespace
 
 std::unique_ptr<BandSolver> make_dense_solver(const DftbIntegrals& integrals, std::vector<KPoint> points,
-                                              double electrons, const FillingKeys& filling, const Comm& comm) {
+                                              const ElectronNumbers& electrons, const FillingKeys& filling,
+                                              const Comm& comm) {
   return std::make_unique<DenseSolver>(integrals, std::move(points), electrons, filling, comm);
 }
 

@@ -2,6 +2,7 @@
 
 #include "core/base/constants.hpp"
 #include "plugins/submatrix/dftb/coulomb.hpp"
+#include "plugins/submatrix/dftb/reciprocal.hpp"
 
 namespace cambium::submatrix {
 
@@ -11,17 +12,6 @@ using constants::pi;
 constexpr double splitting = 3.0;  ///< alpha times the cube root of the volume: as long in real as in reciprocal space
 constexpr double reach = 5.7;      ///< erfc(5.7) is 1e-15
 
-/// Rows are 2 pi times those of the inverse cell, transposed.
-std::array<std::array<double, 3>, 3> reciprocal_cell(const DftbAtoms& atoms) {
-  std::array<std::array<double, 3>, 3> out;
-  for (std::size_t c = 0; c < 3; ++c) {
-    const auto &u = atoms.cell[(c + 1) % 3], &v = atoms.cell[(c + 2) % 3];
-    for (std::size_t k = 0; k < 3; ++k)
-      out[c][k] = 2.0 * pi / atoms.volume * (u[(k + 1) % 3] * v[(k + 2) % 3] - u[(k + 2) % 3] * v[(k + 1) % 3]);
-  }
-  return out;
-}
-
 }  // namespace
 
 EwaldSum::EwaldSum(const DftbAtoms& atoms) {
@@ -29,22 +19,10 @@ EwaldSum::EwaldSum(const DftbAtoms& atoms) {
   cutoff_ = reach / alpha_;
   background_ = pi / (atoms.volume * alpha_ * alpha_);
   reach_ = images_within(atoms, cutoff_);
-  const auto g = reciprocal_cell(atoms);
-  const double longest = 2.0 * alpha_ * reach;
-  std::array<int, 3> most;
-  for (std::size_t c = 0; c < 3; ++c) {
-    const auto& a = atoms.cell[c];
-    most[c] = static_cast<int>(longest * std::sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]) / (2.0 * pi)) + 1;
+  for (const auto& k : waves_within(atoms, 2.0 * alpha_ * reach)) {
+    const double k2 = k[0] * k[0] + k[1] * k[1] + k[2] * k[2], x = 0.25 * k2 / (alpha_ * alpha_);
+    wave_.push_back({k, 8.0 * pi / atoms.volume * std::exp(-x) / k2, 2.0 * (1.0 + x) / k2});
   }
-  for (int i = 0; i <= most[0]; ++i)
-    for (int j = i == 0 ? 0 : -most[1]; j <= most[1]; ++j)
-      for (int l = i == 0 && j == 0 ? 1 : -most[2]; l <= most[2]; ++l) {
-        std::array<double, 3> k;
-        for (std::size_t c = 0; c < 3; ++c) k[c] = i * g[0][c] + j * g[1][c] + l * g[2][c];
-        const double k2 = k[0] * k[0] + k[1] * k[1] + k[2] * k[2], x = 0.25 * k2 / (alpha_ * alpha_);
-        if (k2 < longest * longest)
-          wave_.push_back({k, 8.0 * pi / atoms.volume * std::exp(-x) / k2, 2.0 * (1.0 + x) / k2});
-      }
   for (int a = 0; a < atoms.count(); ++a)
     for (const Wave& w : wave_) {
       const double* x = &atoms.x[3 * static_cast<std::size_t>(a)];

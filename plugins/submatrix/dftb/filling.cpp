@@ -131,6 +131,38 @@ Occupied fill(const std::vector<double>& e, const std::vector<double>& w, double
     out.band_energy += 2.0 * states.weight(k) * s.f * e[k];
     out.entropy_term -= 2.0 * states.weight(k) * states.kt() * s.entropy;
   }
+  out.mu_down = out.mu;
+  return out;
+}
+
+namespace {
+
+/// Sums over states with two electrons become those of states with one.
+Occupied with_one_electron(Occupied both) {
+  for (double* sum : {&both.electrons, &both.band_energy, &both.entropy_term}) *sum *= 0.5;
+  return both;
+}
+
+}  // namespace
+
+Occupied fill(const std::vector<double>& e, const std::vector<double>& w, const ElectronNumbers& electrons,
+              const FillingKeys& keys) {
+  if (!electrons.polarised) return fill(e, w, electrons.all, keys);
+  if (!electrons.unpaired) {
+    std::vector<double> twice(w);
+    twice.insert(twice.end(), w.begin(), w.end());
+    return with_one_electron(fill(e, twice, 2.0 * electrons.all, keys));
+  }
+  const auto half = e.begin() + std::ssize(e) / 2;
+  Occupied out = with_one_electron(fill({e.begin(), half}, w, electrons.all + *electrons.unpaired, keys));
+  const Occupied down = with_one_electron(fill({half, e.end()}, w, electrons.all - *electrons.unpaired, keys));
+  out.f.insert(out.f.end(), down.f.begin(), down.f.end());
+  out.mu_down = down.mu;
+  out.electrons += down.electrons;
+  out.band_energy += down.band_energy;
+  out.entropy_term += down.entropy_term;
+  out.homo = std::max(out.homo, down.homo);
+  out.lumo = std::min(out.lumo, down.lumo);
   return out;
 }
 

@@ -55,6 +55,29 @@ void require_apart(const DftbAtoms& atoms, int a, const DftbPairs::Pair& pair) {
                     atoms.tag[a], atoms.tag[pair.other], pair.r, least));
 }
 
+/// Derivative by component k of the vector of a pair of the electrons' energy, from one end of the pair.
+struct PairSlope {
+  const PairBlocks& blocks;
+  std::size_t rows, columns;
+  const double* weighted;
+
+  double of_weighted(std::size_t k) const {
+    double out = 0.0;
+    for (std::size_t i = 0; i < rows * columns; ++i) out -= 2.0 * weighted[i] * blocks.ds[k][i];
+    return out;
+  }
+  double of_channel(std::size_t k, const double* density, const double* own, const double* other) const {
+    double out = 0.0;
+    for (std::size_t i = 0; i < rows; ++i)
+      for (std::size_t j = 0; j < columns; ++j) {
+        const double v = 0.5 * (own[shell_of(static_cast<int>(i))] + other[shell_of(static_cast<int>(j))]);
+        const std::size_t at = i * columns + j;
+        out += 2.0 * density[at] * (blocks.dh[k][at] + v * blocks.ds[k][at]);
+      }
+    return out;
+  }
+};
+
 }  // namespace
 
 DftbIntegrals integrals_of(const DftbAtoms& atoms, const DftbParameters& parameters, const Comm& comm) {
@@ -95,8 +118,9 @@ DftbIntegrals integrals_of(const DftbAtoms& atoms, const DftbParameters& paramet
 }
 
 double add_band_forces(const DftbAtoms& atoms, const DftbParameters& parameters, const DftbIntegrals& integrals,
-                       const std::vector<double>& density, const std::vector<double>& weighted,
-                       const std::vector<double>& potential, double step, int rank, double* force, double* virial) {
+                       const std::vector<std::vector<double>>& density, const std::vector<double>& weighted,
+                       const std::vector<std::vector<double>>& potential, double step, int rank, double* force,
+                       double* virial) {
   double repulsion = 0.0;
   PairBlocks blocks;
   const int begin = integrals.ranges.begin(rank);
@@ -109,14 +133,17 @@ double add_band_forces(const DftbAtoms& atoms, const DftbParameters& parameters,
       if (step > 0.0) differences(parameters, {ta, tb}, a <= pair.other, pair.d, step, blocks);
       const auto pushed = (a <= pair.other ? parameters.repulsion(ta, tb) : parameters.repulsion(tb, ta)).at(pair.r);
       repulsion += 0.5 * pushed.energy;
-      const double v = 0.5 * (potential[a] + potential[pair.other]);
-      const auto size = static_cast<std::size_t>(integrals.offset[e + 1] - integrals.offset[e]);
-      const double *d = density.data() + integrals.offset[e], *w = weighted.data() + integrals.offset[e];
+      const auto own = most_shells * static_cast<std::size_t>(a),
+                 other = most_shells * static_cast<std::size_t>(pair.other);
+      const PairSlope slopes{blocks, static_cast<std::size_t>(integrals.functions[a]),
+                             static_cast<std::size_t>(integrals.functions[pair.other]),
+                             weighted.data() + integrals.offset[e]};
       for (std::size_t k = 0; k < 3; ++k) {
         // Each pair is seen from both ends, with the same trace.
-        double slope = pushed.slope * pair.d[k] / pair.r;
-        for (std::size_t i = 0; i < size; ++i)
-          slope += 2.0 * (d[i] * (blocks.dh[k][i] + v * blocks.ds[k][i]) - w[i] * blocks.ds[k][i]);
+        double slope = pushed.slope * pair.d[k] / pair.r + slopes.of_weighted(k);
+        for (std::size_t c = 0; c < density.size(); ++c)
+          slope +=
+              slopes.of_channel(k, density[c].data() + integrals.offset[e], &potential[c][own], &potential[c][other]);
         force[3 * static_cast<std::size_t>(a - begin) + k] += slope;
         for (std::size_t l = 0; l < 3; ++l) virial[3 * k + l] -= 0.5 * slope * pair.d[l];
       }

@@ -25,12 +25,13 @@ struct DftbIntegrals {
 /// Collective: ranks compute the blocks of their own atoms. InputError if two atoms coincide.
 DftbIntegrals integrals_of(const DftbAtoms& atoms, const DftbParameters& parameters, const Comm& comm);
 
-/// Adds forces on own atoms (3 each) and their contribution to the virial, from D and W of one density matrix: those of
-/// 2 Tr(D dH) + 2 Tr(D (V_a + V_b)/2 dS) - 2 Tr(W dS) and of the repulsion; returns the repulsion of own atoms.
-/// `density`, `weighted`: of both spins, blocks as above. `step`: of central differences for dH and dS, 0: exact.
-/// Hartree and bohr.
+/// Adds forces on own atoms (3 each) and their contribution to the virial, from D of each channel and W of all: those
+/// of 2 Tr(D dH) + 2 Tr(D (V_a + V_b)/2 dS) - 2 Tr(W dS) and of the repulsion; returns the repulsion of own atoms.
+/// `density`: of each channel, blocks as above; `potential`: of each channel, V of the shells of all atoms. `step`: of
+/// central differences for dH and dS, 0: exact. Hartree and bohr.
 double add_band_forces(const DftbAtoms& atoms, const DftbParameters& parameters, const DftbIntegrals& integrals,
-                       const std::vector<double>& density, const std::vector<double>& weighted,
-                       const std::vector<double>& potential, double step, int rank, double* force, double* virial);
+                       const std::vector<std::vector<double>>& density, const std::vector<double>& weighted,
+                       const std::vector<std::vector<double>>& potential, double step, int rank, double* force,
+                       double* virial);
 
 }  // namespace cambium::submatrix

@@ -7,6 +7,8 @@ namespace cambium::submatrix {
 
 /// Functions of an atom whose highest shell has angular momentum `highest`: s, then x, y, z, then the five d functions.
 inline constexpr int functions_of(int highest) { return (highest + 1) * (highest + 1); }
+/// Shell to which a function of an atom belongs.
+inline constexpr int shell_of(int function) { return function == 0 ? 0 : function < 4 ? 1 : 2; }
 inline constexpr int most_functions = functions_of(most_shells - 1);
 
 /// Blocks <a|H|b> and <a|S|b> of two atoms, rows of a, row-major, and their derivatives by the vector from a to b.

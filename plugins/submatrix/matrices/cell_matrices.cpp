@@ -45,7 +45,8 @@ Cut cut_into_blocks(const CellBasis& basis, BlockKind kind) {
       out.block_of_function.push_back(found->second);
       out.place.push_back(out.size[block]++);
     }
-    out.atoms[block].push_back({basis.number.empty() ? 0 : basis.number[a], basis.atom_functions[a]});
+    out.atoms[block].push_back(
+        {basis.number.empty() ? 0 : basis.number[a], basis.atom_functions[a], static_cast<int>(a)});
   }
   return out;
 }

@@ -78,7 +78,7 @@ RowBlocks blocks_of(const std::vector<int>& atom_functions, const std::vector<in
       out.block_of.push_back(block);
       out.place.push_back(out.sizes[b]++);
     }
-    out.atoms[b].push_back({0, atom_functions[a]});
+    out.atoms[b].push_back({0, atom_functions[a], static_cast<int>(a)});
   }
   return out;
 }

@@ -26,6 +26,7 @@ enum class BlockKind { molecule, atom, metis };
 struct BlockAtom {
   int number = 0;  ///< atomic number
   int functions = 0;
+  int index = -1;  ///< in the order of the file, of the atoms of one cell; -1: the order of the blocks is that
 };
 
 /// Reference answer from the file (Hartree).

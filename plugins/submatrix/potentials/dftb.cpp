@@ -14,6 +14,8 @@ void Dftb::examine(Check& check) {
 
 void Dftb::bind(std::span<const Species> species) {
   parameters_.emplace(params_.slater_koster, params_.shells, params_.repulsion, species);
+  if (params_.spin) spin_constants(*params_.spin, parameters_->elements());
+  if (params_.dispersion) dispersion_pairs(*params_.dispersion, parameters_->elements());
 }
 
 void Dftb::compute(const Particles& particles, const NeighborList&, GhostExchange&, const ForceRequest& request,
@@ -46,11 +48,14 @@ std::string Dftb::summary() const {
   const char* order = !params_.self_consistent              ? "DFTB"
                       : params_.hubbard_derivatives.empty() ? "DFTB2 with self-consistent charges"
                                                             : "DFTB3 with self-consistent charges";
-  return fmt::format("{}, {}{}{}, {}", order, params_.slater_koster.directory,
-                     elements.empty() ? "" : " (" + elements + ")", params_.periodic ? "" : ", one molecule",
-                     params_.solver == DftbKeys::Solver::dense
-                         ? fmt::format("{} k-points", params_.k_points.points().size())
-                         : fmt::format("submatrices with eps {:g} hartree", params_.eps));
+  return fmt::format(
+      "{}{}{}, {}{}{}, {}", order, params_.spin ? ", spin-polarised" : "",
+      params_.dispersion ? ", with dispersion" : "", params_.slater_koster.directory,
+      elements.empty() ? "" : " (" + elements + ")", params_.periodic ? "" : ", one molecule",
+      params_.solver == DftbKeys::Solver::dense
+          ? fmt::format("{} k-points", params_.k_points.points().size())
+          : fmt::format("{} with eps {:g} hartree",
+                        params_.solver == DftbKeys::Solver::submatrix ? "submatrices" : "purification", params_.eps));
 }
 
 }  // namespace cambium::submatrix

@@ -197,10 +197,6 @@ DensityOptions DensityTask::options(const MatrixSystem& system) const {
     out.sample = 0;
     out.purification = PurificationOptions{.polynomial = params_.polynomial.value_or(Polynomial::trs4),
                                            .threshold = params_.threshold.value_or(params_.eps.value_or(1e-5))};
-    if (system.hamiltonian_down)
-      throw KeyError("density_matrix.purification.spin", "method",
-                     "purification is for matrices without spin; write method: submatrix, or leave out K_down and "
-                     "hamiltonian_down");
   }
   for (const auto& name : params_.output) out.energy_weighted |= name == "energy_density";
   if (params_.magnetisation && !system.hamiltonian_down)
@@ -245,7 +241,7 @@ void DensityTask::examine(Check& check) {
   DensityOptions options = this->options(system);
   check_solver(options);
   check_electrons(options.electrons, functions, options);
-  if (options.purification) check_purification(options);
+  if (options.purification && !system.hamiltonian_down) check_purification(options);
   if (params_.magnetisation) check_spins(options.electrons, *params_.magnetisation, functions, options);
   if (params_.prediction) {
     check.require_written_by("prediction.model", params_.prediction->model, {{Origin::network, "local_levels"}});

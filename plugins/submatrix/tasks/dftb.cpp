@@ -23,7 +23,10 @@ constexpr double debye_per_e_bohr = 2.541746473;  // CODATA 2018: e a0 over 1e-2
 
 void DftbTask::check(Context& context) {
   const auto species = species_of(params_.structure, {}, context);
-  if (species) DftbParameters(params_.slater_koster, params_.shells, params_.repulsion, *species);
+  if (!species) return;
+  const DftbParameters parameters(params_.slater_koster, params_.shells, params_.repulsion, *species);
+  if (params_.spin) spin_constants(*params_.spin, parameters.elements());
+  if (params_.dispersion) dispersion_pairs(*params_.dispersion, parameters.elements());
 }
 
 void DftbTask::examine(Check& check) {
@@ -59,6 +62,11 @@ void DftbTask::write(const DftbAtoms& atoms, const Particles& particles, Context
   for (const char* shell : {"s", "p", "d"})
     head.push_back({fmt::format("electrons_{}", shell), "", "Mulliken electrons of the shell"});
   for (const char* axis : {"force_x", "force_y", "force_z"}) head.push_back({axis, "eV/angstrom", "force"});
+  if (params_.spin) {
+    head.push_back({"spin", "", "Mulliken electrons of spin up less those of spin down"});
+    for (const char* shell : {"s", "p", "d"})
+      head.push_back({fmt::format("spin_{}", shell), "", "the same of the shell"});
+  }
   std::vector<std::vector<double>> columns(head.size());
   for (std::size_t a = 0; a < symbol_.size(); ++a) {
     std::array<double, 3> x, f;
@@ -68,21 +76,47 @@ void DftbTask::write(const DftbAtoms& atoms, const Particles& particles, Context
     }
     x = axes_.vector(x.data());
     f = axes_.vector(f.data());
-    const std::array<double, 12> row{static_cast<double>(atoms.tag[a]),
-                                     static_cast<double>(atomic_number(symbol_[a])),
-                                     x[0],
-                                     x[1],
-                                     x[2],
-                                     -state_->excess[a],
-                                     state_->shells[3 * a],
-                                     state_->shells[3 * a + 1],
-                                     state_->shells[3 * a + 2],
-                                     f[0],
-                                     f[1],
-                                     f[2]};
+    std::vector<double> row{static_cast<double>(atoms.tag[a]),
+                            static_cast<double>(atomic_number(symbol_[a])),
+                            x[0],
+                            x[1],
+                            x[2],
+                            -state_->excess[a],
+                            state_->shells[3 * a],
+                            state_->shells[3 * a + 1],
+                            state_->shells[3 * a + 2],
+                            f[0],
+                            f[1],
+                            f[2]};
+    if (params_.spin) {
+      row.push_back(state_->spins[a]);
+      for (std::size_t l = 0; l < 3; ++l) row.push_back(state_->spin_shells[3 * a + l]);
+    }
     for (std::size_t c = 0; c < row.size(); ++c) columns[c].push_back(row[c]);
   }
   io::write_csv((std::filesystem::path(context.run_directory) / "atoms.csv").string(), head, columns);
+}
+
+/// Results of a spin-polarised calculation only.
+static void add_spin_results(const DftbState& s, std::vector<Result>& out) {
+  double magnetisation = 0.0, sizes = 0.0;
+  for (const double spin : s.spins) {
+    magnetisation += spin;
+    sizes += std::abs(spin);
+  }
+  out.push_back({.key = "spin_energy", .label = "energy of spins", .value = s.spin, .unit = "hartree", .digits = 12});
+  out.push_back({.key = "magnetisation",
+                 .label = "magnetisation, electrons of spin up less those of spin down",
+                 .value = magnetisation,
+                 .digits = 10});
+  out.push_back({.key = "absolute_magnetisation",
+                 .label = "sum of the sizes of the spins of atoms",
+                 .value = sizes,
+                 .digits = 10});
+  out.push_back({.key = "fermi_level_down",
+                 .label = "Fermi level of spin down",
+                 .value = s.mu_down * ev_per_hartree,
+                 .unit = "eV"});
 }
 
 std::vector<Result> DftbTask::results() const {
@@ -105,6 +139,13 @@ std::vector<Result> DftbTask::results() const {
       {.key = "gap", .label = "gap", .value = (s.lumo - s.homo) * ev_per_hartree, .unit = "eV"},
       {.key = "electrons", .label = "electrons", .value = s.electrons, .digits = 10},
       {.key = "cycles", .label = "self-consistency cycles", .value = static_cast<double>(s.cycles)}};
+  if (params_.dispersion)
+    out.push_back({.key = "dispersion_energy",
+                   .label = "dispersion energy",
+                   .value = s.dispersion,
+                   .unit = "hartree",
+                   .digits = all});
+  if (params_.spin) add_spin_results(s, out);
   double largest = 0.0;
   for (double f : s.forces) largest = std::max(largest, std::abs(f) * force_unit);
   out.push_back({.key = "largest_force", .label = "largest force component", .value = largest, .unit = "eV/angstrom"});
@@ -135,16 +176,20 @@ std::vector<std::string> DftbTask::lines() const {
   std::vector<std::string> out{fmt::format("{} atoms, {} functions, {}", s.excess.size(), s.functions,
                                            params_.solver == DftbKeys::Solver::dense
                                                ? fmt::format("{} k-points", s.k_points)
+                                           : params_.solver == DftbKeys::Solver::purification
+                                               ? "purification"
                                                : fmt::format("submatrices of {:.0f} functions", s.mean_dimension))};
   constexpr std::size_t most = 30;
   if (s.excess.size() > most) return out;
-  out.push_back("atom      charge [e]  force [eV/angstrom]");
+  out.push_back(params_.spin ? "atom      charge [e]        spin  force [eV/angstrom]"
+                             : "atom      charge [e]  force [eV/angstrom]");
   for (std::size_t a = 0; a < s.excess.size(); ++a) {
     std::array<double, 3> f;
     for (std::size_t k = 0; k < 3; ++k) f[k] = s.forces[3 * a + k] * force_unit;
     f = axes_.vector(f.data());
-    out.push_back(fmt::format("{:>4} {:<3} {:>11.6f}  {:>10.6f} {:>10.6f} {:>10.6f}", a + 1, symbol_[a], -s.excess[a],
-                              f[0], f[1], f[2]));
+    const std::string spin = params_.spin ? fmt::format(" {:>11.6f}", s.spins[a]) : "";
+    out.push_back(fmt::format("{:>4} {:<3} {:>11.6f}{}  {:>10.6f} {:>10.6f} {:>10.6f}", a + 1, symbol_[a], -s.excess[a],
+                              spin, f[0], f[1], f[2]));
   }
   return out;
 }

@@ -11,7 +11,7 @@ std::string polynomial_name(Polynomial polynomial) {
   return polynomial == Polynomial::trs4 ? "trace resetting of the fourth order" : "canonical (Palser and Manolopoulos)";
 }
 
-static void warn(const DensityOptions& options, const DensityResult& result, Log& log) {
+void warn_of_purification(const DensityOptions& options, const DensityResult& result, Log& log) {
   const PurificationReport& p = *result.purification;
   if (!p.converged)
     log.warn(
@@ -32,7 +32,7 @@ static void warn(const DensityOptions& options, const DensityResult& result, Log
 
 std::vector<std::string> describe_purification(const MatrixSystem& system, const DensityOptions& options,
                                                const DensityResult& result, Context& context) {
-  warn(options, result, context.log);
+  warn_of_purification(options, result, context.log);
   const PurificationReport& p = *result.purification;
   std::vector<std::string> out;
   out.push_back(fmt::format("band energy      {:.10f} hartree, {:.8f} eV/atom", result.energy,

@@ -22,6 +22,8 @@ std::vector<std::string> describe_result(const MatrixSystem& system, const Densi
 /// The same page for `options.purification`.
 std::vector<std::string> describe_purification(const MatrixSystem& system, const DensityOptions& options,
                                                const DensityResult& result, Context& context);
+/// Warns if a purification did not converge, or lost electrons.
+void warn_of_purification(const DensityOptions& options, const DensityResult& result, Log& log);
 std::string polynomial_name(Polynomial polynomial);
 /// E of the result compared with the reference of the matrices, if there is one.
 void add_reference(const MatrixSystem& system, const DensityOptions& options, const DensityResult& result,

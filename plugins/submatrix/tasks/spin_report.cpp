@@ -11,6 +11,12 @@ namespace {
 void warn(const MatrixSystem& system, const DensityOptions& options, const SpinDensity& spins, Log& log) {
   for (std::size_t s = 0; s < (spins.together ? 1 : 2); ++s) {
     const DensityResult& r = spins.channel[s];
+    if (r.purification) {
+      DensityOptions own = options;  // of a channel the electrons of its own
+      if (!spins.together) own.electrons = std::round(r.electrons);
+      warn_of_purification(own, r, log);
+      continue;
+    }
     if (options.kt <= 0.0 && r.gap_high - r.gap_low < 0.01)
       log.warn(
           fmt::format("mu = {:.6f} hartree{} is in no gap: half an electron on either side is within {:.4f} hartree; "
@@ -68,8 +74,9 @@ std::vector<std::string> describe_spins(const MatrixSystem& system, const Densit
                               options.mu       ? "given"
                               : spins.together ? "found, the same for both"
                                                : "found",
-                              shows_no_states(options.solver)
-                                  ? std::string()
+                              shows_no_states(options.solver) ? std::string()
+                              : r.purification
+                                  ? fmt::format(", gap at least {:.4f} hartree", r.gap_high - r.gap_low)
                                   : fmt::format(", between states at {:.6f} and {:.6f}", r.gap_low, r.gap_high)));
   }
   for (std::size_t s = 0; s < (spins.together ? 1 : 2); ++s) {
@@ -81,9 +88,15 @@ std::vector<std::string> describe_spins(const MatrixSystem& system, const Densit
           "with everything tightened; idempotency {:.1e} per column",
           of, options.kt > 0.0 ? "E - T S - mu N" : "E - mu N", -mev * r.error.energy_change, mev * r.error.margin,
           r.error.submatrices, r.error.complete ? " (all)" : " drawn at random and", r.error.idempotency));
-    out.push_back(fmt::format("submatrices      {}: {} of mean dimension {:.0f} ({} to {}){}", of,
-                              r.columns.submatrices, r.columns.mean_dimension, r.columns.smallest_dimension,
-                              r.columns.largest_dimension, solver_steps(options, r.columns)));
+    if (r.purification)
+      out.push_back(
+          fmt::format("purification     {}: {} iterations, {} products of sparse matrices, idempotency error "
+                      "{:.1e} per block column",
+                      of, r.purification->iterations, r.purification->products, r.purification->idempotency));
+    else
+      out.push_back(fmt::format("submatrices      {}: {} of mean dimension {:.0f} ({} to {}){}", of,
+                                r.columns.submatrices, r.columns.mean_dimension, r.columns.smallest_dimension,
+                                r.columns.largest_dimension, solver_steps(options, r.columns)));
     out.push_back(fmt::format("work             {}: {:.3g} GFLOP, {:.2f} MiB received from other ranks", of,
                               1e-9 * context.comm.sum(r.flops),
                               static_cast<double>(context.comm.sum(r.bytes)) / 1048576.0));

@@ -48,6 +48,26 @@ int parts_of(const MatrixSystem& system, int block) {
   return system.layout->size(block) / functions;
 }
 
+/// Index of every atom, block by block, in the order of the source: cell by cell, in each that of the file.
+std::vector<std::size_t> source_indices(const MatrixSystem& system) {
+  std::size_t cell = 0;  // atoms of one
+  for (const auto& block : system.block_atoms) cell += block.size();
+  std::vector<std::size_t> out;
+  for (int block = 0; block < system.layout->blocks() / system.points(); ++block) {
+    const auto first = static_cast<std::size_t>(block) / system.block_atoms.size() * cell;
+    for (const auto& a : atoms_of_block(system, block))
+      out.push_back(a.index < 0 ? out.size() : first + static_cast<std::size_t>(a.index));
+  }
+  return out;
+}
+
+/// Values of atoms, block by block, in the order of the source.
+std::vector<double> in_order(const std::vector<double>& values, const std::vector<std::size_t>& indices) {
+  std::vector<double> out(values.size());
+  for (std::size_t k = 0; k < values.size(); ++k) out[indices[k]] = values[k];
+  return out;
+}
+
 /// Sums over the functions of each atom and over the copies of its states. `difference`: spin up less spin down, or
 /// empty.
 void write_charges(const std::string& path, const MatrixSystem& system, const std::vector<double>& population,
@@ -75,15 +95,17 @@ void write_charges(const std::string& path, const MatrixSystem& system, const st
       spin[at++] += up;
     }
   }
-  std::vector<io::Column> head{{"atom", "", "in the order of the blocks"},
-                               {"block", "", ""},
+  std::vector<io::Column> head{{"atom", "", "in the order of the file"},
+                               {"block", "", "block column of the atom's functions"},
                                {"atomic_number", "", ""},
                                {"mulliken_electrons", "", "2 (D S) summed over the atom's functions"}};
-  std::vector<std::vector<double>> columns{atom, block_of, number, electrons};
+  const auto indices = source_indices(system);
+  std::vector<std::vector<double>> columns{atom};
+  for (const auto* values : {&block_of, &number, &electrons}) columns.push_back(in_order(*values, indices));
   if (!difference.empty()) {
     head[3].doc = "D S of both spins summed over the atom's functions";
     head.push_back({"spin", "", "electrons of spin up less spin down"});
-    columns.push_back(spin);
+    columns.push_back(in_order(spin, indices));
   }
   io::write_csv(path, head, columns);
 }
@@ -139,6 +161,21 @@ void write_k_points(io::File& file, const MatrixSystem& system) {
   file.attach_scales(weights.path(), {"point"});
 }
 
+/// Atoms of the rows: their indices in the order of the source, and their functions, block by block.
+void write_atoms(io::File& file, const MatrixSystem& system) {
+  std::vector<std::int64_t> index, functions;
+  for (const auto i : source_indices(system)) index.push_back(static_cast<std::int64_t>(i));
+  for (int b = 0; b < system.layout->blocks() / system.points(); ++b)
+    for (const auto& a : atoms_of_block(system, b)) functions.push_back(a.functions);
+  io::write_dimension(file, "place", std::ssize(index));
+  io::Dataset atoms = file.write("atom", index);
+  io::labelled(atoms, "",
+               "index, in the order of the file, of each atom; rows are those of its functions, block by block");
+  io::Dataset counts = file.write("atom_functions", functions);
+  io::labelled(counts, "", "functions of each of these atoms");
+  for (const auto& set : {atoms, counts}) file.attach_scales(set.path(), {"place"});
+}
+
 void write_matrix(const std::string& path, const MatrixSystem& system, const BlockColumns& matrix,
                   const std::string& what, Context& context) {
   WrittenBlocks blocks(system, matrix);
@@ -160,6 +197,7 @@ void write_matrix(const std::string& path, const MatrixSystem& system, const Blo
       io::labelled(array, "", meaning);
       file.attach_scales(array.path(), {along});
     };
+    if (!system.block_atoms.empty()) write_atoms(file, system);
     add("block", std::ssize(sizes), file.write("block_sizes", sizes), "functions of each block");
     const auto entries = std::ssize(blocks.column), elements = std::ssize(blocks.value);
     add("entry", entries, file.write("column", blocks.column), "block column of each stored block");

@@ -12,6 +12,7 @@
 #include "plugins/superres/convection/place_fields.hpp"
 #include "plugins/superres/convection/rows.hpp"
 #include "plugins/superres/samples/centred_fields.hpp"
+#include "plugins/superres/samples/trained_flow.hpp"
 
 namespace cambium::superres {
 namespace {
@@ -126,6 +127,12 @@ void Convection::load_correction() {
   if (!keys_.correction) return;
   correction_ = std::make_unique<NetworkCorrection>(*keys_.correction, context_);
   correction_->require_cells(static_cast<std::size_t>(grid().nx), static_cast<std::size_t>(grid().nz));
+  StatedFlow own;
+  own.rayleigh = keys_.rayleigh;
+  own.prandtl = keys_.prandtl;
+  if (grid().periodic) own.plates = name_of(fluid().plates);
+  require_trained_on(correction_->info(), own,
+                     {*keys_.correction, "this run", "correction", keys_.allow_other_parameters}, context_);
 }
 
 void Convection::correct(const State& state, double time) {
@@ -254,14 +261,13 @@ void Convection::restore(State& state, const io::Group& saved) {
   stepper.fill_ghosts();
   time_ = state.time;
   free_dt_ = saved.read<double>("free_timestep");
-  dt_ = saved.read<double>("timestep");
+  align(time_);  // the run may go on past its former end, towards another time
   sampled_at_ = saved.read<double>("sampled_at");
   averages.load(saved);
 }
 
 void Convection::save(io::Group& group) const {
   group.write("free_timestep", free_dt_);
-  group.write("timestep", dt_);
   group.write("sampled_at", sampled_at_);
   averages.save(group);
 }

@@ -24,6 +24,7 @@ struct ConvectionKeys {
   double average_from = 0.0;
   InitialState initial;
   std::optional<std::string> correction;
+  bool allow_other_parameters = false;
 
   bool spatial() const { return cells.size() == 3; }
   int nx() const { return cells.front(); }
@@ -67,6 +68,11 @@ void describe_convection(deck::Describe<P>& d, bool three = false) {
   d("correction", &ConvectionKeys::correction,
     "model file of a network trained on a data set 'corrections', whose increments of b, u and w are added after each "
     "interval of its training; none by default");
+  d("allow_other_parameters", &ConvectionKeys::allow_other_parameters,
+    "true: 'correction' may have been trained on flows with another Rayleigh or Prandtl number or other plates; the "
+    "run "
+    "warns of it")
+      .def(false);
   d.check([three](const P& p) { return wrong_cells(p.cells, three); });
   d.check([](const P& p) { return wrong_waves(p); });
   d.check([](const P& p) {

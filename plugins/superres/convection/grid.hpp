@@ -9,6 +9,8 @@ namespace cambium::superres {
 
 /// Velocity boundary condition at a wall.
 enum class Wall { no_slip, free_slip };
+/// As decks and files name it.
+inline const char* name_of(Wall wall) { return wall == Wall::no_slip ? "no_slip" : "free_slip"; }
 
 /// Cells of a box: uniform along x and y, stretched along z. Staggered: u on the left face of a cell, v on its front
 /// face, w on its lower face, b and p at its centre.

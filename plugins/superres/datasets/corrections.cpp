@@ -7,7 +7,9 @@
 #include "core/base/key_error.hpp"
 #include "core/io/hdf5/h5.hpp"
 #include "plugins/superres/datasets/snapshots.hpp"
+#include "plugins/superres/equations/stated_flow.hpp"
 #include "plugins/superres/equations/well_layout.hpp"
+#include "plugins/superres/samples/trained_flow.hpp"
 #include "plugins/superres/samples/window.hpp"
 
 namespace cambium::superres {
@@ -26,7 +28,8 @@ void Corrections::Params::describe(deck::Describe<Params>& d) {
     "with 'average')")
       .example("[\"{run}/simulate/fields.h5\"]");
   d("rayleigh", &Params::rayleigh, "Rayleigh number of the data").positive();
-  d("prandtl", &Params::prandtl, "Prandtl number of the data").positive().def(1.0);
+  d("prandtl", &Params::prandtl, "Prandtl number of the data; default: that of the file, or 1 if it states none")
+      .positive();
   d("plates", &Params::plates, "velocity on the plates of the data")
       .options({{"no_slip", Wall::no_slip}, {"free_slip", Wall::free_slip}})
       .def(Wall::no_slip);
@@ -37,11 +40,19 @@ void Corrections::Params::describe(deck::Describe<Params>& d) {
   d.check([](const Params& p) { return p.data.empty() ? "'data' names no file" : ""; });
 }
 
+Convected Corrections::flow_of(const std::string& path, bool periodic) const {
+  const auto stated = StatedFlow::of(path);
+  stated.require_plane("data", "give runs in two dimensions");
+  stated.require_rayleigh(params_.rayleigh);
+  if (periodic) stated.require_plates(name_of(params_.plates));
+  return {params_.rayleigh, stated.prandtl_of(params_.prandtl), params_.plates};
+}
+
 /// For each frame except the first, appends C, and then C plus the fine run's increment minus the solver's.
-void Corrections::add_pairs(const FieldData& flow, FieldData& pairs) const {
+void Corrections::add_pairs(const FieldData& flow, const Convected& numbers, FieldData& pairs) const {
   const Grid grid = grid_of(flow, flow.axis);
   const double left = grid.periodic ? flow.axis[1].front() - 0.5 * grid.dx() : 0.0;
-  const Fluid fluid = fluid_of({params_.rayleigh, params_.prandtl, params_.plates}, grid.periodic);
+  const Fluid fluid = fluid_of(numbers, grid.periodic);
   for (std::size_t t = 0; t + 1 < flow.axis[0].size(); ++t) {
     const FieldData from = frame_of(flow, t), to = frame_of(flow, t + 1);
     FrameSolver solver(grid, fluid, left, flow.axis[0][t], "corrections");
@@ -76,7 +87,11 @@ void Corrections::open(Context& context) {
     FieldData pairs = flow;
     pairs.axis[0].clear();
     for (auto& values : pairs.values) values.clear();
-    add_pairs(flow, pairs);
+    const bool periodic = flow.period > 0.0;
+    const auto numbers = flow_of(path, periodic);
+    add_pairs(flow, numbers, pairs);
+    const auto own = conditions_of(stated_by(numbers, periodic));
+    conditions_ = pairs_.empty() ? own : train::of_both(conditions_, own);
     size_ += std::ssize(pairs.axis[0]) / 2;
     pairs_.push_back(std::move(pairs));
   }

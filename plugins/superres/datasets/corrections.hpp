@@ -2,7 +2,7 @@
 #include <optional>
 
 #include "core/deck/describe.hpp"
-#include "core/train/kinds/dataset.hpp"
+#include "core/train/kinds/has_conditions.hpp"
 #include "plugins/superres/equations/field_data.hpp"
 #include "plugins/superres/evaluate/frame_solver.hpp"
 
@@ -15,11 +15,12 @@ namespace cambium::superres {
 ///   future    (fields, 1, x, z) float32: C plus the difference between the fine run's increment and the solver's
 ///   interval  (1) float64: free-fall times from frame to frame
 /// Increments are compared, not fields, so that the interpolation of a frame to the staggered grid cancels.
-class Corrections : public train::Dataset {
+class Corrections : public train::Dataset, public train::HasConditions {
  public:
   struct Params {
     std::vector<std::string> data;
-    double rayleigh = 0.0, prandtl = 1.0;
+    double rayleigh = 0.0;
+    std::optional<double> prandtl;
     Wall plates = Wall::no_slip;
     int frames = 0;
     std::optional<bool> periodic;
@@ -31,14 +32,18 @@ class Corrections : public train::Dataset {
   std::int64_t size() const override { return size_; }
   std::vector<train::FieldInfo> fields() const override;
   std::vector<train::SamplePtr> read(std::span<const std::int64_t> ids) override;
+  std::vector<train::Condition> conditions() const override { return conditions_; }
 
  private:
-  void add_pairs(const FieldData& flow, FieldData& pairs) const;
+  /// The flow of a file, by the keys and what the file states. KeyError if these contradict each other.
+  Convected flow_of(const std::string& path, bool periodic) const;
+  void add_pairs(const FieldData& flow, const Convected& numbers, FieldData& pairs) const;
 
   Params params_;
   std::vector<FieldData> pairs_;  ///< of each file: the solver's frame, its target, and so on
   std::int64_t size_ = 0;
   double interval_ = 0.0;
+  std::vector<train::Condition> conditions_;
 };
 
 }  // namespace cambium::superres

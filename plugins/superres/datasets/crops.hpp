@@ -3,13 +3,14 @@
 
 #include "core/deck/describe.hpp"
 #include "core/parallel/random.hpp"
+#include "plugins/superres/samples/trained_flow.hpp"
 #include "plugins/superres/samples/window.hpp"
 
 namespace cambium::superres {
 
 /// Random windows of simulated or measured fields, coarsely sampled, with points of the fine data inside them. Sample k
 /// is a function of (seed, k). Masked points are never drawn, nor windows that are entirely masked.
-class Crops : public train::Dataset {
+class Crops : public train::Dataset, public train::HasConditions {
  public:
   struct Params {
     std::vector<std::string> data;
@@ -28,6 +29,7 @@ class Crops : public train::Dataset {
   std::int64_t size() const override { return params_.samples; }
   std::vector<train::FieldInfo> fields() const override;
   std::vector<train::SamplePtr> read(std::span<const std::int64_t> ids) override;
+  std::vector<train::Condition> conditions() const override { return conditions_of_files(params_.data); }
 
  private:
   /// One file at one sampling rate: its fields, and windows of its coarse samples.

@@ -3,8 +3,8 @@
 #include <optional>
 
 #include "core/deck/describe.hpp"
-#include "core/train/kinds/dataset.hpp"
 #include "plugins/superres/samples/snapshot.hpp"
+#include "plugins/superres/samples/trained_flow.hpp"
 
 namespace cambium::superres {
 
@@ -13,7 +13,7 @@ namespace cambium::superres {
 ///   t, x, z  float64: coordinates; along a periodic x the first one is repeated, one period further
 ///   future   (fields, ahead, x, z) float32: following frames
 /// Its index counts the windows of the first file, then of the next.
-class Snapshots : public train::Dataset {
+class Snapshots : public train::Dataset, public train::HasConditions {
  public:
   struct Params {
     std::vector<std::string> data;
@@ -27,6 +27,7 @@ class Snapshots : public train::Dataset {
   std::int64_t size() const override { return std::ssize(windows_); }
   std::vector<train::FieldInfo> fields() const override;
   std::vector<train::SamplePtr> read(std::span<const std::int64_t> ids) override;
+  std::vector<train::Condition> conditions() const override { return conditions_of_files(params_.data); }
   std::vector<Citation> citations() const override;
 
  private:

@@ -88,14 +88,20 @@ void find_period(FieldData& data, std::optional<bool> asked, std::optional<bool>
 
 }  // namespace
 
+std::array<std::vector<double>, 3> axes_of(const FieldFile& file, const std::string& path) {
+  std::array out{file.coordinate(0), file.coordinate(1), file.coordinate(2)};
+  if (out[0].empty()) throw InputError(fmt::format("'{}' holds no frame: give fields that a run has written", path));
+  for (int a = 0; a < 3; ++a) require_increasing(out[a], file.name_of_axis(a), path);
+  return out;
+}
+
 FieldData read_fields(const std::string& path, const std::vector<std::string>& names, std::size_t frames,
                       std::optional<bool> periodic) {
   const FieldFile file(path);
   FieldData data;
   data.file = path;
   data.names = names;
-  data.axis = {file.coordinate(0), file.coordinate(1), file.coordinate(2)};
-  for (int a = 0; a < 3; ++a) require_increasing(data.axis[a], file.name_of_axis(a), path);
+  data.axis = axes_of(file, path);
   const auto all = static_cast<std::int64_t>(data.axis[0].size());
   const std::int64_t kept = std::min<std::int64_t>(all, static_cast<std::int64_t>(frames)), first = all - kept;
   const std::array<std::int64_t, 3> whole{all, static_cast<std::int64_t>(data.nx()),
@@ -112,8 +118,10 @@ FieldData read_fields(const std::string& path, const std::vector<std::string>& n
 bool Volumes::at(const std::string& path) { return FieldFile(path, true).whole(); }
 
 Volumes::Volumes(const std::string& path) : file_(path, true), path_(path) {
-  frames_ = std::ssize(file_.coordinate(0));
+  const auto times = file_.coordinate(0);
+  frames_ = std::ssize(times);
   if (frames_ == 0) throw InputError(fmt::format("'{}' holds no frame: give fields that a run has written", path));
+  require_increasing(times, file_.name_of_axis(0), path);
   axis_ = {file_.coordinate(1), file_.coordinate_y(), file_.coordinate(2)};
   for (int a = 0; a < 3; ++a) {
     const std::string name(1, "xyz"[a]);

@@ -28,6 +28,9 @@ struct FieldData {
   }
 };
 
+/// Times, x and z of a file. InputError if it has no frame, or one of them does not increase.
+std::array<std::vector<double>, 3> axes_of(const FieldFile& file, const std::string& path);
+
 /// Reads the last `frames` frames of the named fields. InputError when one is missing, has another shape than its
 /// scales, or is not finite (with the position). Points under the file's mask may hold anything; they are filled with
 /// values from their surroundings. x is periodic if `periodic`, or else the file, says so. If neither does, x is

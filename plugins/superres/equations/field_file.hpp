@@ -24,6 +24,8 @@ class FieldFile {
   explicit FieldFile(const std::string& path, bool whole = false);
   /// True for a three-dimensional file without a section.
   bool whole() const { return spatial_ && section_ < 0; }
+  /// True for a section of a three-dimensional file.
+  bool section() const { return section_ >= 0; }
 
   /// t, x or z (y if so named in the file). InputError if the file does not have it.
   std::vector<double> coordinate(int axis) const;

@@ -18,7 +18,7 @@ bool differ(double a, double b) { return std::fabs(a - b) > 1e-6 * std::fabs(b);
 
 StatedFlow StatedFlow::of(const std::string& path) {
   const FieldFile file(path, true);
-  return {path, file.number("Rayleigh"), file.number("Prandtl"), file.text("plates")};
+  return {path, file.number("Rayleigh"), file.number("Prandtl"), file.text("plates"), file.section()};
 }
 
 void StatedFlow::require_rayleigh(double of_deck, const std::string& section) const {
@@ -33,6 +33,19 @@ void StatedFlow::require_prandtl(double of_deck, const std::string& section) con
   throw KeyError("superres.flow.prandtl", section + "prandtl",
                  fmt::format("'{}' has the Prandtl number {} and 'prandtl' is {}: give that of the data", path,
                              number_text(*prandtl), number_text(of_deck)));
+}
+
+double StatedFlow::prandtl_of(const std::optional<double>& of_deck, const std::string& section) const {
+  if (of_deck) require_prandtl(*of_deck, section);
+  return of_deck ? *of_deck : prandtl.value_or(1.0);
+}
+
+void StatedFlow::require_plane(const std::string& key, const std::string& advice) const {
+  if (!section) return;
+  throw KeyError("superres.flow.section", key,
+                 fmt::format("'{}' is a section of a flow in three dimensions, which the equations in two do not "
+                             "continue: {}",
+                             path, advice));
 }
 
 void StatedFlow::require_plates(const std::string& of_deck, const std::string& section) const {

@@ -22,7 +22,7 @@ FieldData read_forecast(const std::string& path, double period) {
   out.file = path;
   out.period = period;
   out.names.assign(flow_fields.begin(), flow_fields.end());
-  out.axis = {file.coordinate(0), file.coordinate(1), file.coordinate(2)};
+  out.axis = axes_of(file, path);
   const std::array<std::int64_t, 3> whole{std::ssize(out.axis[0]), std::ssize(out.axis[1]), std::ssize(out.axis[2])};
   for (const auto& name : out.names) out.values.push_back(file.read(name, whole, 0));
   return out;

@@ -31,6 +31,14 @@ std::vector<double> faces_around(const std::vector<double>& centres) {
 
 }  // namespace
 
+StatedFlow stated_by(const Convected& flow, bool periodic) {
+  StatedFlow out;
+  out.rayleigh = flow.rayleigh;
+  out.prandtl = flow.prandtl;
+  if (periodic) out.plates = name_of(flow.plates);
+  return out;
+}
+
 Grid grid_of(const FieldData& coarse, const std::array<std::vector<double>, 3>& places) {
   const bool periodic = coarse.period > 0.0;
   const double width = periodic ? coarse.period : coarse.axis[1].front() + coarse.axis[1].back();

@@ -5,6 +5,7 @@
 
 #include "plugins/superres/convection/stepper.hpp"
 #include "plugins/superres/equations/field_data.hpp"
+#include "plugins/superres/equations/stated_flow.hpp"
 
 namespace cambium::superres {
 
@@ -13,6 +14,9 @@ struct Convected {
   double rayleigh = 0.0, prandtl = 1.0;
   Wall plates = Wall::no_slip;
 };
+
+/// The same as a file states it; a cavity (not `periodic`) has no choice of plates.
+StatedFlow stated_by(const Convected& flow, bool periodic);
 
 /// Grid with as many cells as `places` along x and z; if these are the centres of cells from plate to plate, exactly
 /// these cells.

@@ -118,9 +118,8 @@ FieldRecord ForecastFlow::read(const std::string& path) const {
         fmt::format("'{}' is {:g} wide and the model {:g}: give fields of the same domain", path, found, width));
   const auto stated = StatedFlow::of(path);
   stated.require_rayleigh(keys_.rayleigh, "model.");
-  stated.require_prandtl(keys_.prandtl, "model.");
-  if (space_.period > 0.0)
-    stated.require_plates(stepper_.owned().fluid.plates == Wall::no_slip ? "no_slip" : "free_slip", "model.");
+  stated.require_prandtl(keys_.prandtl.value_or(1.0), "model.");
+  if (space_.period > 0.0) stated.require_plates(name_of(stepper_.owned().fluid.plates), "model.");
   if (require_layer(path)) shift_buoyancy(data, -well_b_shift);
   data = resampled(resampled(data, 1, space_.x, 4), 2, space_.z, 4);
   return {data.names, data.axis[0], data.axis[1], data.axis[2], std::move(data.values)};
@@ -132,7 +131,8 @@ double ForecastFlow::seconds_per_time() const {
 }
 
 std::string ForecastFlow::summary() const {
-  return fmt::format("Ra {:g}, Pr {:g}; {} x {} cells", keys_.rayleigh, keys_.prandtl, space_.nx(), space_.nz());
+  return fmt::format("Ra {:g}, Pr {:g}; {} x {} cells", keys_.rayleigh, keys_.prandtl.value_or(1.0), space_.nx(),
+                     space_.nz());
 }
 
 }  // namespace cambium::superres

@@ -1,4 +1,6 @@
 #pragma once
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -6,12 +8,14 @@
 #include "core/deck/describe.hpp"
 #include "core/plugin/forecast_model.hpp"
 #include "plugins/superres/convection/convection.hpp"
+#include "plugins/superres/equations/stated_flow.hpp"
 
 namespace cambium::superres {
 
 /// Keys of convection as a forecast model.
 struct ForecastKeys {
-  double rayleigh = 0.0, prandtl = 1.0;
+  double rayleigh = 0.0;
+  std::optional<double> prandtl;  ///< default: that of the data, or 1
   std::array<int, 2> cells{};
   double stretching = 0.0, courant = 1.0, max_timestep = 0.05, noise = 0.1;
   /// The same keys in the type of a physics, without those of its end.
@@ -19,7 +23,7 @@ struct ForecastKeys {
   P as() const {
     P out;
     out.rayleigh = rayleigh;
-    out.prandtl = prandtl;
+    out.prandtl = prandtl.value_or(1.0);
     out.cells.assign(cells.begin(), cells.end());
     out.stretching = stretching;
     return out;
@@ -30,7 +34,7 @@ struct ForecastKeys {
 template <class P>
 void describe_forecast(deck::Describe<P>& d) {
   d("rayleigh", &ForecastKeys::rayleigh, "Rayleigh number g alpha dT H^3 / (nu kappa)").positive();
-  d("prandtl", &ForecastKeys::prandtl, "Prandtl number nu / kappa").positive().def(1.0);
+  d("prandtl", &ForecastKeys::prandtl, "Prandtl number nu / kappa; default: that of 'data', or 1").positive();
   d("cells", &ForecastKeys::cells, "cells along x and z").example("[128, 48]");
   d("stretching", &ForecastKeys::stretching,
     "s of the faces z = 1/2 (1 + tanh(s (2 k/n - 1)) / tanh s); 0: all rows of one height")
@@ -76,19 +80,27 @@ template <class Setup>
 class ConvectionForecast : public ForecastModel {
  public:
   using Params = typename Setup::Params;
-  ConvectionForecast(const Params& params, Context&) : flow_(params, Setup::grid(params), Setup::fluid(params)) {}
-  const StateSpace& space() const override { return flow_.space(); }
-  std::vector<double> first_state(std::uint64_t seed, std::uint64_t id) override {
-    return flow_.first_state(seed + 7919 * id);
+  ConvectionForecast(const Params& params, Context&) : params_(params) { make(); }
+  void take_from(const std::string& path) override {
+    if (params_.prandtl) return;
+    params_.prandtl = StatedFlow::of(path).prandtl;
+    make();
   }
-  void advance(std::span<double> state, double from, double to) override { flow_.advance(state, from, to); }
-  void restore_balance(std::span<double> state) override { flow_.project(state); }
-  FieldRecord read(const std::string& path) const override { return flow_.read(path); }
-  double seconds_per_time() const override { return flow_.seconds_per_time(); }
-  std::string summary() const override { return Setup::name() + (": " + flow_.summary()); }
+  const StateSpace& space() const override { return flow_->space(); }
+  std::vector<double> first_state(std::uint64_t seed, std::uint64_t id) override {
+    return flow_->first_state(seed + 7919 * id);
+  }
+  void advance(std::span<double> state, double from, double to) override { flow_->advance(state, from, to); }
+  void restore_balance(std::span<double> state) override { flow_->project(state); }
+  FieldRecord read(const std::string& path) const override { return flow_->read(path); }
+  double seconds_per_time() const override { return flow_->seconds_per_time(); }
+  std::string summary() const override { return Setup::name() + (": " + flow_->summary()); }
 
  private:
-  ForecastFlow flow_;
+  void make() { flow_ = std::make_unique<ForecastFlow>(params_, Setup::grid(params_), Setup::fluid(params_)); }
+
+  Params params_;
+  std::unique_ptr<ForecastFlow> flow_;
 };
 
 }  // namespace cambium::superres

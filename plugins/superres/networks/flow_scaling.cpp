@@ -9,6 +9,7 @@
 
 #include "core/base/error.hpp"
 #include "core/train/data/numbers.hpp"
+#include "plugins/superres/samples/trained_flow.hpp"
 #include "plugins/superres/samples/window.hpp"
 
 namespace cambium::superres {
@@ -35,6 +36,7 @@ void FlowScaling::fit(train::Dataset& training) {
     throw InputError(
         "networks of convection read windows of coarse samples or snapshots: give a data set of the type 'crops' or "
         "'snapshots'");
+  conditions = train::conditions_of(training);
   wraps = nodes_x > grid[1];
   const std::int64_t looked_at = std::min<std::int64_t>(256, training.size());
   std::vector<std::int64_t> ids(looked_at);
@@ -82,7 +84,7 @@ void FlowScaling::fit_change(const std::vector<train::SamplePtr>& samples) {
 std::string FlowScaling::text() const {
   nlohmann::json out{{"grid", grid}, {"wraps", wraps}, {"mean", mean}, {"deviation", deviation}, {"points", points}};
   if (forecasts) out["change"] = change;
-  return out.dump();
+  return with_conditions(out.dump(), conditions);
 }
 
 void FlowScaling::restore(const std::string& text) {
@@ -92,6 +94,7 @@ void FlowScaling::restore(const std::string& text) {
   in.at("mean").get_to(mean);
   in.at("deviation").get_to(deviation);
   points = in.value("points", std::int64_t{1});
+  conditions = conditions_in(text);
   forecasts = in.contains("change");
   if (forecasts) in.at("change").get_to(change);
 }

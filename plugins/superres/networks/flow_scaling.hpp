@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "core/train/kinds/dataset.hpp"
+#include "core/train/kinds/has_conditions.hpp"
 
 namespace cambium::superres {
 
@@ -15,6 +15,7 @@ struct FlowScaling {
   bool forecasts = false;               ///< samples are snapshots with the frames that follow (data set `snapshots`)
   std::vector<double> mean, deviation;  ///< of p, b, u, w
   std::vector<double> change;           ///< root mean square from one frame to the next, in deviations; for forecasts
+  std::vector<train::Condition> conditions;  ///< of the flows: Rayleigh and Prandtl number, plates
 
   /// From the last 256 samples or fewer, evenly spread. InputError for samples that are no windows of a flow.
   void fit(train::Dataset& training);

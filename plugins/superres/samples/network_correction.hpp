@@ -17,6 +17,7 @@ class NetworkCorrection {
   void require_cells(std::size_t nx, std::size_t nz) const;
   /// Increments of b, u and w for a frame of p, b, u, w at the centres of the cells; those of p are 0.
   FieldData increments(const FieldData& frame);
+  const train::ArtifactInfo& info() const { return model_.info; }
   std::vector<Citation> citations() const { return model_.network->citations(); }
 
  private:

@@ -19,6 +19,7 @@
 #include "plugins/superres/evaluate/decode_windows.hpp"
 #include "plugins/superres/evaluate/look_at_fields.hpp"
 #include "plugins/superres/samples/resampling.hpp"
+#include "plugins/superres/samples/trained_flow.hpp"
 #include "plugins/superres/samples/write_fields.hpp"
 
 namespace cambium::superres {
@@ -41,7 +42,8 @@ int points_of(const std::string& method) { return method == "cubic" ? 4 : 2; }
 void Reconstruct::Params::describe(deck::Describe<Params>& d) {
   d("data", &Params::data, "HDF5 file of p, b, u, w by (t, x, z)").example("{run}/simulate/fields.h5");
   d("rayleigh", &Params::rayleigh, "Rayleigh number of the data; it determines viscosity and diffusivity").positive();
-  d("prandtl", &Params::prandtl, "Prandtl number of the data").positive().def(1.0);
+  d("prandtl", &Params::prandtl, "Prandtl number of the data; default: that of the file, or 1 if it states none")
+      .positive();
   d("ratio", &Params::ratio,
     "sampling ratio: grid points of the data per coarse sample along t, x and z; need not be an integer")
       .def({2.0, 4.0, 4.0});
@@ -58,6 +60,10 @@ void Reconstruct::Params::describe(deck::Describe<Params>& d) {
       .options({{"no_slip", Wall::no_slip}, {"free_slip", Wall::free_slip}})
       .def(Wall::no_slip);
   d("models", &Params::models, "trained models that rebuild it: a name for the table, and the model's file").def({});
+  d("allow_other_parameters", &Params::allow_other_parameters,
+    "true: 'models' may have been trained on flows with another Rayleigh or Prandtl number or other plates; the run "
+    "warns of it")
+      .def(false);
   d("equations", &Params::equations,
     "equations of the data, whose residuals are reported and which 'refine' minimises, in p, b, u, w, constants and "
     "dt, dx, dz, dxx, dxz, dzz")
@@ -135,8 +141,33 @@ void Reconstruct::examine(Check& check) {
   const auto truth = look_at_fields({params_.data, names, params_.frames, params_.periodic}, check);
   if (!truth) return;
   require_no_mask(*truth);
+  flow_of(*truth);
   const auto coarse = coarsened(*truth, params_.ratio);
   if (params_.write) require_writable(coarse);
+}
+
+Convected Reconstruct::flow_of(const FieldData& truth) const {
+  const auto stated = StatedFlow::of(params_.data);
+  stated.require_rayleigh(params_.rayleigh);
+  const bool nudges = std::count(params_.methods.begin(), params_.methods.end(), "nudged") > 0;
+  if (nudges) stated.require_plane("methods", "leave out 'nudged'");
+  if (nudges && truth.period > 0.0) stated.require_plates(name_of(params_.plates));
+  return {params_.rayleigh, stated.prandtl_of(params_.prandtl), params_.plates};
+}
+
+Reconstruct::Models Reconstruct::loaded(Context& context) const {
+  Models out;
+  StatedFlow flow = StatedFlow::of(params_.data);
+  flow.rayleigh = flow_.rayleigh;
+  flow.prandtl = flow_.prandtl;
+  for (const auto& [name, file] : params_.models) {
+    const auto& model = out.emplace(name, train::load_artifact(file, context)).first->second;
+    const auto key = deck::child_path("models", name);
+    require_trained_on(model.info, flow, {file, fmt::format("'{}'", params_.data), key, params_.allow_other_parameters},
+                       context);
+    if (const auto words = train::met_before(model.info, name, params_.data); !words.empty()) context.log.warn(words);
+  }
+  return out;
 }
 
 void Reconstruct::require_no_mask(const FieldData& truth) const {
@@ -153,7 +184,7 @@ FieldData Reconstruct::rebuilt(const std::string& method, const FieldData& coars
     return refined(model->first, coarse, places, model->second, context);
   if (const auto model = models.find(method); model != models.end())
     return decoded_in_windows(model->second, params_.models.at(method), coarse, params_.ratio, places);
-  if (method == "nudged") return nudged(coarse, places, {params_.rayleigh, params_.prandtl, params_.plates});
+  if (method == "nudged") return nudged(coarse, places, flow_);
   FieldData out = coarse;
   for (int axis = 0; axis < 3; ++axis) out = resampled(out, axis, places[axis], points_of(method));
   return out;
@@ -307,15 +338,12 @@ Task::Outcome Reconstruct::run(Context& context) {
     context.log.info(fmt::format("{}: {} frames of {} x {} points, {}; sampled as {} frames of {} x {}, {}",
                                  params_.data, truth.axis[0].size(), truth.nx(), truth.nz(), ends_of_x(truth),
                                  coarse.axis[0].size(), coarse.nx(), coarse.nz(), spacing_words(truth, coarse)));
-    const double viscosity = std::sqrt(params_.prandtl / params_.rayleigh),
-                 peclet = std::sqrt(params_.rayleigh * params_.prandtl);
+    flow_ = flow_of(truth);
+    const double viscosity = std::sqrt(flow_.prandtl / flow_.rayleigh),
+                 peclet = std::sqrt(flow_.rayleigh * flow_.prandtl);
     std::vector<Scores> scores;
     std::vector<std::vector<float>> frames{middle_frame(truth)};
-    Models models;
-    for (const auto& [name, file] : params_.models) {
-      const auto& model = models.emplace(name, train::load_artifact(file, context)).first->second;
-      if (const auto words = train::met_before(model.info, name, params_.data); !words.empty()) context.log.warn(words);
-    }
+    Models models = loaded(context);
     for (const auto& method : columns()) {
       const double started = wall_seconds();
       FieldData field = rebuilt(method, coarse, truth.axis, models, context);

@@ -27,12 +27,14 @@ class Reconstruct : public Task, public Checked {
   };
   struct Params {
     std::string data;
-    double rayleigh = 0.0, prandtl = 1.0;
+    double rayleigh = 0.0;
+    std::optional<double> prandtl;
     std::array<double, 3> ratio{};
     std::optional<bool> periodic;
     Wall plates = Wall::no_slip;
     std::vector<std::string> methods;
     std::map<std::string, std::string> models;
+    bool allow_other_parameters = false;
     std::vector<std::string> equations;
     std::map<std::string, double> constants;
     int frames = 0;
@@ -50,11 +52,15 @@ class Reconstruct : public Task, public Checked {
   std::vector<Citation> citations() const override { return citations_; }
 
  private:
+  using Models = std::map<std::string, train::LoadedModel>;
   FieldData refined(const std::string& model, const FieldData& coarse, const std::array<std::vector<double>, 3>& places,
                     train::LoadedModel& of, Context& context) const;
-  using Models = std::map<std::string, train::LoadedModel>;
   FieldData rebuilt(const std::string& method, const FieldData& coarse,
                     const std::array<std::vector<double>, 3>& places, Models& models, Context& context) const;
+  /// The flow of the data, by the keys and what their file states. KeyError if these contradict each other.
+  Convected flow_of(const FieldData& truth) const;
+  /// Loads the models and checks that they were trained on such flows as the data.
+  Models loaded(Context& context) const;
   void require_no_mask(const FieldData& truth) const;
   std::array<std::array<double, 2>, 2> require_writable(const FieldData& coarse) const;
   void write_one(const FieldData& coarse, Models& models, Context& context) const;
@@ -67,6 +73,7 @@ class Reconstruct : public Task, public Checked {
 
   Params params_;
   std::vector<Equation> equations_;
+  Convected flow_;  ///< of the data
   Work work_;
   std::vector<Citation> citations_;
 };

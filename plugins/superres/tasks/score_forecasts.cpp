@@ -10,12 +10,14 @@
 #include <set>
 
 #include "core/base/key_error.hpp"
+#include "core/deck/node.hpp"
 #include "core/io/csv.hpp"
 #include "core/parallel/agree.hpp"
 #include "plugins/superres/datasets/snapshots.hpp"
 #include "plugins/superres/equations/stated_flow.hpp"
 #include "plugins/superres/equations/well_layout.hpp"
 #include "plugins/superres/evaluate/vrmse.hpp"
+#include "plugins/superres/samples/trained_flow.hpp"
 #include "plugins/superres/samples/window.hpp"
 
 namespace cambium::superres {
@@ -108,6 +110,10 @@ void ScoreForecasts::Params::describe(deck::Describe<Params>& d) {
     "forecasts in files, by 'assimilate' or by another program: a name for the table, and files of the layouts of "
     "'data', on its grid or another one of its domain")
       .def({});
+  d("allow_other_parameters", &Params::allow_other_parameters,
+    "true: 'models' and 'corrections' may have been trained on flows with another Rayleigh or Prandtl number or other "
+    "plates; the run warns of it")
+      .def(false);
   d("rayleigh", &Params::rayleigh, "Rayleigh number of the data; the solver needs it").non_negative().def(0.0);
   d("prandtl", &Params::prandtl, "Prandtl number of the data; default: that of the file, or 1 if it states none")
       .positive();
@@ -296,23 +302,35 @@ ScoreForecasts::Models ScoreForecasts::loaded(Context& context) {
   Models out;
   for (const auto& [name, file] : params_.models) {
     const auto& model = out.forecasts.emplace(name, train::load_artifact(file, context)).first->second;
+    require_trained(model.info, file, deck::child_path("models", name), context);
     for (const auto& path : params_.data)
       if (const auto words = train::met_before(model.info, name, path); !words.empty()) context.log.warn(words);
     for (const auto& citation : model.network->citations()) citations_.push_back(citation);
   }
   for (const auto& [name, file] : params_.corrections) {
     const auto& model = out.corrections.try_emplace(name, file, context).first->second;
+    require_trained(model.info(), file, deck::child_path("corrections", name), context);
     for (const auto& citation : model.citations()) citations_.push_back(citation);
   }
   return out;
 }
 
+void ScoreForecasts::require_trained(const train::ArtifactInfo& info, const std::string& file, const std::string& key,
+                                     Context& context) const {
+  for (const auto& path : params_.data) {
+    auto flow = StatedFlow::of(path);
+    if (params_.rayleigh > 0.0) flow.rayleigh = params_.rayleigh;
+    if (params_.prandtl) flow.prandtl = params_.prandtl;
+    require_trained_on(info, flow, {file, fmt::format("'{}'", path), key, params_.allow_other_parameters}, context);
+  }
+}
+
 Convected ScoreForecasts::equations_of(const std::string& path) const {
   const auto stated = StatedFlow::of(path);
   if (params_.rayleigh > 0.0) stated.require_rayleigh(params_.rayleigh);
-  if (params_.prandtl) stated.require_prandtl(*params_.prandtl);
-  if (solves(params_)) stated.require_plates(params_.plates == Wall::no_slip ? "no_slip" : "free_slip");
-  return {params_.rayleigh, params_.prandtl.value_or(stated.prandtl.value_or(1.0)), params_.plates};
+  if (solves(params_)) stated.require_plane("data", "leave out the methods of the solver and 'corrections'");
+  if (solves(params_)) stated.require_plates(name_of(params_.plates));
+  return {params_.rayleigh, stated.prandtl_of(params_.prandtl), params_.plates};
 }
 
 ScoreForecasts::Runs ScoreForecasts::read() {

@@ -33,6 +33,7 @@ class ScoreForecasts : public Task, public Checked {
     Wall plates = Wall::no_slip;
     int history = 4, frames = 0, every = 1, horizon = 30, coarse = 4, finer = 2;
     std::vector<std::array<int, 2>> windows;
+    bool allow_other_parameters = false;
     std::map<std::string, std::string> models, corrections;
     std::map<std::string, ForecastFiles> forecasts;
     std::optional<bool> periodic;
@@ -59,7 +60,10 @@ class ScoreForecasts : public Task, public Checked {
     std::vector<double> shifts;
   };
   Runs read();
+  /// Loads the models and checks that they were trained on such flows as the runs.
   Models loaded(Context& context);
+  void require_trained(const train::ArtifactInfo& info, const std::string& file, const std::string& key,
+                       Context& context) const;
   std::unique_ptr<Forecaster> forecaster(const std::string& method, const Runs& runs, std::size_t run,
                                          Models& models) const;
   /// KeyError if the file states another flow than the deck.

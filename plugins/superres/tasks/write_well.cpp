@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 
 #include "core/base/key_error.hpp"
+#include "core/base/text.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/io/hdf5/h5.hpp"
 #include "core/io/provenance.hpp"
@@ -96,7 +98,8 @@ void WriteWell::Params::describe(deck::Describe<Params>& d) {
   d("valid", &Params::valid, std::string(runs) + "to choose models by").def({});
   d("test", &Params::test, std::string(runs) + "to evaluate on").def({});
   d("rayleigh", &Params::rayleigh, "Rayleigh number of the runs").positive();
-  d("prandtl", &Params::prandtl, "Prandtl number of the runs").positive().def(1.0);
+  d("prandtl", &Params::prandtl, "Prandtl number of the runs; default: that of their files, or 1 if they state none")
+      .positive();
   d("points", &Params::points,
     "number of points along x and y of a uniform grid onto which the fields are interpolated cubically; The Well has "
     "[512, 128]. Default: the points of the runs, which are closer at the plates");
@@ -118,7 +121,22 @@ std::vector<WriteWell::Split> WriteWell::splits() const {
 
 std::string WriteWell::file_of(const char* split) const {
   return fmt::format("data/{}/rayleigh_benard_Rayleigh_{}_Prandtl_{}.hdf5", split, short_number(params_.rayleigh),
-                     short_number(params_.prandtl));
+                     params_.prandtl ? short_number(*params_.prandtl) : "*");
+}
+
+double WriteWell::common_prandtl() const {
+  std::optional<StatedFlow> first;
+  for (const auto& split : splits())
+    for (const auto& path : *split.runs) {
+      const auto stated = StatedFlow::of(path);
+      if (params_.prandtl) stated.require_prandtl(*params_.prandtl);
+      if (!first && stated.prandtl) first = stated;
+      if (!first || !stated.prandtl || std::fabs(*stated.prandtl - *first->prandtl) <= 1e-6 * *first->prandtl) continue;
+      throw KeyError("write_well.prandtl", split.name,
+                     fmt::format("'{}' has the Prandtl number {} and '{}' {}: the runs of one set share it", path,
+                                 number_text(*stated.prandtl), first->path, number_text(*first->prandtl)));
+    }
+  return params_.prandtl.value_or(first ? *first->prandtl : 1.0);
 }
 
 std::vector<std::string> WriteWell::files() const {
@@ -151,14 +169,15 @@ FieldData WriteWell::placed(FieldData data) const {
   return data;
 }
 
-std::vector<FieldData> WriteWell::read(const std::vector<std::string>& paths) const {
+std::vector<FieldData> WriteWell::read(const Split& split) const {
+  const auto& paths = *split.runs;
   std::vector<FieldData> out;
   for (const auto& path : paths) {
     if (require_layer(path))
       throw InputError(fmt::format("'{}' is in the layout of The Well already; give fields.h5 of a run", path));
     const auto stated = StatedFlow::of(path);
+    stated.require_plane(split.name, "give runs in two dimensions");
     stated.require_rayleigh(params_.rayleigh);
-    stated.require_prandtl(params_.prandtl);
     auto data = read_fields(path, flow_fields, static_cast<std::size_t>(params_.frames), {});
     const auto& z = data.axis[2];
     if (data.period == 0.0 || !data.hidden.empty() || z.front() < 0.0 || z.back() > 1.0)
@@ -184,7 +203,7 @@ void WriteWell::write(const std::string& path, const std::vector<FieldData>& run
     file.set_attribute("grid_type", "cartesian");
     file.set_attribute("n_spatial_dims", std::int64_t{2});
     file.set_attribute("n_trajectories", static_cast<std::int64_t>(runs.size()));
-    write_scalars(file, {{"Rayleigh", params_.rayleigh}, {"Prandtl", params_.prandtl}});
+    write_scalars(file, {{"Rayleigh", params_.rayleigh}, {"Prandtl", *params_.prandtl}});
     write_axes(file, runs.front());
     write_boundary(file, "x_periodic", "x", "PERIODIC", runs.front().nx());
     write_boundary(file, "y_wall", "y", "WALL", runs.front().nz());
@@ -200,12 +219,16 @@ void WriteWell::write(const std::string& path, const std::vector<FieldData>& run
 }
 
 Task::Outcome WriteWell::run(Context& context) {
+  std::array<double, 1> prandtl{};
+  io::on_root(context.comm, [&] { prandtl[0] = common_prandtl(); });
+  context.comm.broadcast(std::span<double>(prandtl));
+  params_.prandtl = prandtl[0];
   io::on_root(context.comm, [&] {
     std::int64_t written = 0;
     for (const auto& split : splits()) {
       const auto path = std::filesystem::path(context.run_directory) / file_of(split.name);
       std::filesystem::create_directories(path.parent_path());
-      const auto runs = read(*split.runs);
+      const auto runs = read(split);
       write(path.string(), runs, context);
       written += std::ssize(runs);
       context.log.info(fmt::format("{}: {} trajectories of {} frames, {} x {} points", file_of(split.name), runs.size(),

@@ -17,7 +17,8 @@ class WriteWell : public Task, public Checked {
  public:
   struct Params {
     std::vector<std::string> train, valid, test;
-    double rayleigh = 0.0, prandtl = 1.0;
+    double rayleigh = 0.0;
+    std::optional<double> prandtl;
     std::optional<std::array<int, 2>> points;
     int frames = 0;
     static void describe(deck::Describe<Params>& d);
@@ -36,8 +37,11 @@ class WriteWell : public Task, public Checked {
     const std::vector<std::string>* runs;
   };
   std::vector<Split> splits() const;
+  /// With * for a Prandtl number that is still to be taken from the runs.
   std::string file_of(const char* split) const;
-  std::vector<FieldData> read(const std::vector<std::string>& paths) const;
+  /// That of the deck or of the runs, or 1 if neither states it. KeyError if these differ.
+  double common_prandtl() const;
+  std::vector<FieldData> read(const Split& split) const;
   FieldData placed(FieldData data) const;
   void write(const std::string& path, const std::vector<FieldData>& runs, const Context& context) const;
 

@@ -20,6 +20,30 @@ TEST_CASE("units convert by exact decimals") {
   CHECK(conversion("hartree", "eV") == Approx(27.211386245988).epsilon(1e-12));
 }
 
+TEST_CASE("units under the symbols of other programs") {
+  CHECK(conversion("Ha", "hartree") == 1.0);
+  CHECK(conversion("Ha", "Ry") == 2.0);
+  CHECK(conversion("mHa", "Ha") == 0.001);
+  CHECK(conversion("mRy", "rydberg") == 0.001);
+  CHECK(conversion("Ry", "eV") == Approx(13.605693122994).epsilon(1e-12));
+  CHECK(conversion("meV", "eV") == 0.001);
+  CHECK(conversion("kcal/mol", "kJ/mol") == Approx(4.184).epsilon(1e-15));
+  CHECK(conversion("hPa", "Pa") == 100.0);
+  CHECK(conversion("bar", "hPa") == 1000.0);
+  CHECK(conversion("mbar", "hPa") == 1.0);
+}
+
+TEST_CASE("a temperature scale with another zero is refused") {
+  for (const std::string scale : {"degC", "°C", "celsius", "Celsius"}) {
+    CHECK_THROWS_WITH(conversion(scale, "K"), "'" + scale +
+                                                  "' counts from another zero than K and is no factor of it; give K "
+                                                  "(K = degC + 273.15)");
+  }
+  CHECK_THROWS_WITH(conversion("degF", "K"),
+                    "'degF' counts from another zero than K and is no factor of it; give K (K = (degF + 459.67)/1.8)");
+  CHECK_FALSE(find_unit("degC"));
+}
+
 TEST_CASE("values convert without a rounding where a power of ten lies between") {
   for (const double value : {1.1, 14.0, 7.0, 0.3}) {
     CHECK(convert(value, "1/nm", "1/angstrom") == value / 10);

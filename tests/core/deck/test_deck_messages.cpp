@@ -78,6 +78,9 @@ TEST_CASE("units that do not fit") {
   CHECK(
       said<Everything>("timestep: 1 fz") ==
       "copper.yaml:1:11: timestep: found '1 fz', expected a number > 0 ps: there is no unit 'fz'; did you mean 'fs'?");
+  CHECK(said<Everything>("timestep: 1 degC") ==
+        "copper.yaml:1:11: timestep: found '1 degC', expected a number > 0 ps: 'degC' counts from another zero than K "
+        "and is no factor of it; give K (K = degC + 273.15)");
   CHECK(answer_to("basis: [[0, 0, 1 nm]]") ==
         "copper.yaml:2:16: basis[0][2]: found '1 nm', expected a number: nm is a unit of length, this key has none");
 }

@@ -174,3 +174,21 @@ TEST_CASE("a dump is known by its beginning") {
   CHECK_FALSE(io::is_lammps_dump(other.path));
   CHECK_FALSE(io::is_lammps_dump(other.path + "nowhere"));
 }
+
+TEST_CASE("all frames of a dump, with forces where they have them") {
+  const std::string text =
+      frame(0, tilted, "id element x y z fx fy fz\n1 Cu 1 -2 0.5 1 2 3\n2 O 2 2 2 0 0 0\n3 O 3 3 3 0 0 1\n") +
+      frame(1, tilted, "element id zs ys xs\nO 3 0 0 0.5\nCu 1 0 0.5 0\nO 2 0.5 0 0\n");
+  const File file(text), none("");
+  const auto frames = io::read_lammps_dump_frames(file.path, {}, "electron");
+  REQUIRE(frames.size() == 2);
+  const double unit = constants::ev_per_hartree / constants::angstrom_per_bohr;
+  REQUIRE(frames[0].force.size() == 3);
+  check_place(frames[0].force[0], unit, 2 * unit, 3 * unit);
+  check_place(frames[0].structure.x[1], 2 * constants::angstrom_per_bohr, 2 * constants::angstrom_per_bohr,
+              2 * constants::angstrom_per_bohr);
+  CHECK(frames[1].force.empty());
+  CHECK(frames[1].structure.species[0].symbol == "O");
+  CHECK(frames[1].structure.tag == std::vector<std::int64_t>{3, 1, 2});
+  CHECK_THROWS_WITH(io::read_lammps_dump_frames(none.path, {}), none.path + " holds no frame");
+}

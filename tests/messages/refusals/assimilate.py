@@ -66,6 +66,8 @@ says("an interval of 'gaps' ends before it begins", A + "observations.gaps=[[2, 
 says("'burn_in' (1) leaves nothing of 4 cycles of 0.05", A + "burn_in=1")
 says("the model has no field 'u'; name among: x", A + "observations.fields=[u]")
 says("the position [50, 0] is outside of the model, x = 0 to 40 and z = 0 to 0: give positions inside", A + "observations.positions=[[50, 0]]")
+says("'between_x' must rise, and is [3, 1]", A + "observations.between_x=[3, 1]")
+says("'between_z' must rise, and is [0.5, 0]", A + "observations.between_z=[0.5, 0]")
 says("no position of the model is observed: widen 'between_x' and 'between_z'", A + "observations.between_x=[0.2, 0.3]")
 says("lorenz96 reads no fields from 'fields.h5': leave 'data' out to generate the truth", A + "data=fields.h5", command="run")
 says("lorenz63 reads no fields from 'fields.h5': leave 'data' out to generate the truth", A + "data=fields.h5", A + "model=lorenz63",
@@ -81,7 +83,8 @@ says("'body.h5' hides points under a mask, and the model has no bodies: give fie
 says("'stride' is 9 along z, where the model has 8 cells: give at most as many", A + "observations.stride=[4, 9]", deck="flow.yaml", command="run")
 says("'stride' is 41 along x, where the model has 40 cells: give at most as many", A + "observations.stride=[41, 1]", command="run")
 table.file("stated.h5", fields() | {"/": (None, {"Rayleigh": 1e4, "Prandtl": 7.0})})
-says("'stated.h5' has the Prandtl number 7 and 'prandtl' is 1: give that of the data", A + "data=stated.h5", deck="flow.yaml", command="run")
+says("'stated.h5' has the Prandtl number 7 and 'prandtl' is 1: give that of the data", A + "data=stated.h5", A + "model.prandtl=1",
+     deck="flow.yaml", command="run")
 says("'stated.h5' has the Rayleigh number 10000 and 'rayleigh' is 30000: give that of the data", A + "data=stated.h5", A + "model.rayleigh=3e4",
      deck="flow.yaml", command="run")
 says("'cells' must be at least [4, 4]", A + "model.cells=[2, 8]", deck="flow.yaml")

@@ -208,7 +208,7 @@ says("sample 0 has no field 'species'; a deep_potential is trained on atomic con
 table.begins(deck="train.yaml")
 MODEL = "train/train/model.dp"
 os.makedirs(table.path("mixed/set.000"), exist_ok=True)
-says("--output writes forces of an extended XYZ file; the structure is a deepmd/npy system",
+says("--output writes forces of an extended XYZ file; the structure is a system of DeePMD-kit",
      command=["deepmd", "eval", MODEL, "typeless", "--output", "out.xyz"])
 says("the model tools run on one rank; start them without mpirun", command=["deepmd", "eval", MODEL, "two.xyz"], ranks=2)
 

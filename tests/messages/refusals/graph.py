@@ -104,6 +104,12 @@ says("start_from: 'earlier/simulate/nodes.h5' does not hold snapshots of the 13 
      S + "start_from=earlier/simulate/nodes.h5", command="run")
 says("start_from: 'earlier/simulate/nodes.h5' has no array 'w'; give a file of the output 'node_fields'", U + "name=w",
      S + "start_from=earlier/simulate/nodes.h5", command="run")
+says("'end_time' is 0.05, and the run begins at t = 1, the time of 'earlier/simulate/nodes.h5': give a later one, or another 'start_time'",
+     S + "end_time=0.05", S + "start_from=earlier/simulate/nodes.h5", command="run")
+says("'end_time' is 0.05, and the run begins at t = 2: give a later one, or another 'start_time'", S + "end_time=0.05", S + "start_time=2",
+     command="run")
+table.file("timeless.h5", {"u": [[0.0] * 12]})
+says("start_from: 'timeless.h5' has no array 'time'; give a file of the output 'node_fields'", S + "start_from=timeless.h5", command="run")
 
 # Keys of mesh_transport
 transport("the mesh needs exactly one of 'rectangle', 'disc' and 'file'", S + "mesh={}")

@@ -56,10 +56,14 @@ def reads_text(message, edges, *keys, held_out=None):
 # The data set
 says("give one of: file (HDF5), edges (text), synthetic", T + "dataset={type: links}")
 says("give one of: file (HDF5), edges (text), synthetic", T + "dataset={type: links, file: a.h5, edges: b.txt}")
-says("held_out_edges, bipartite, users, items, columns and counts belong to edges; a file and synthetic links define all of these",
-     T + "dataset={type: links, file: a.h5, users: 3}")
+BELONGS = "held_out_edges, validation_edges, bipartite, users, items, columns and counts belong to edges; a file and synthetic links define all of these"
+says(BELONGS, T + "dataset={type: links, file: a.h5, users: 3}")
+says(BELONGS, T + "dataset={type: links, file: a.h5, validation_edges: b.txt}")
 says("items belong to users; of a plain graph (bipartite: false) give users", T + "dataset={type: links, edges: a.txt, bipartite: false, items: 3}")
-says("tuning goes with file, which has links to validate by", T + "dataset={type: links, edges: a.txt, tuning: true}")
+says("tuning needs validation links; give a file that has some, or validation_edges", T + "dataset={type: links, edges: a.txt, tuning: true}")
+says("train_on_validation trains on the links that tuning predicts; remove one of the two",
+     T + "dataset={type: links, file: a.h5, tuning: true, train_on_validation: true}")
+says("made: there are no validation links; remove train_on_validation, or give some", T + "dataset.train_on_validation=false", command="run")
 says("made: no link is held out; raise hold_out, or give held_out_edges", T + "dataset.hold_out=0", T + "dataset.held_out=true", command="run")
 says("made: no link is held out; raise hold_out, or give held_out_edges", P + "dataset.hold_out=0", deck="predict.yaml", command="run")
 

@@ -81,6 +81,33 @@ says(("this build has no kernels for 1x3v_p1_tensor (it has ", "); build them wi
       ";1x3v_p1_tensor\""), S + "basis={family: tensor, order: 1}", GAS + "velocity={lower: [-1, -1, -1], upper: [1, 1, 1], cells: [2, 2, 2]}")
 says("dimension 1 of phase space has 1 cells for 2 ranks; use fewer ranks or more cells", S + "domain.cells=[1]", S + "ranks=[2, 1]", ranks=2)
 
+# Widths of velocity cells
+def spaced(entry):
+    return GAS + f"velocity.spacing=[{{{entry}}}]"
+
+
+FIRST_VELOCITY = "species 'electron', velocity dimension 1: "
+EIGHT = "-6, -4, -2, -1, 0, 1, 2, 4, 6"
+says("'spacing' needs one entry per velocity dimension, or none", GAS + "velocity.spacing=[{stretch: 0.5}, {stretch: 0.5}]")
+says("'edges', 'mapping' and 'stretch' exclude each other; give one of them", spaced("stretch: 0.5, mapping: 6*eta"))
+says(FIRST_VELOCITY + "'edges' has 8 entries, but 8 cells have 9 faces, 'lower' and 'upper' included", spaced("edges: [-6, -4, -2, 0, 1, 2, 4, 6]"))
+says(FIRST_VELOCITY + "'edges' has 1 entries, but 8 cells have 9 faces, 'lower' and 'upper' included", spaced("edges: [-6]"))
+says("stages[0].simulate.species[0].velocity.spacing[0].edges[3]: " + FIRST_VELOCITY + "'edges' must increase, but -2 is followed by -2.5",
+     spaced(f"edges: [{EIGHT.replace('-1', '-2.5')}]"))
+says(FIRST_VELOCITY + "'edges' must increase, but -1 is followed by -1", spaced(f"edges: [{EIGHT.replace(' 0', ' -1')}]"))
+says(FIRST_VELOCITY + "'edges' leads from -6 to 7 and must lead from 'lower', -6, to 'upper', 6", spaced(f"edges: [{EIGHT.replace('4, 6', '4, 7')}]"))
+says(("species[0].velocity.spacing[0].edges[1]: there is no variable 'vt'; known: a, k",), spaced(f"edges: [{EIGHT.replace('-4', 'vt')}]"))
+says("species 'electron', velocity dimension 1: v = 0 lies inside the cell from -1 to 0.5, where streaming would change its direction; 0 must be an edge "
+     "between two cells", spaced(f"edges: [{EIGHT.replace(' 0', ' 0.5')}]"))
+says(FIRST_VELOCITY + "'mapping' must increase, but it is 6 at eta = -1 and 3.375 at eta = -0.75", spaced("mapping: 6*eta^2"))
+says(FIRST_VELOCITY + "'mapping' leads from -5 to 5 and must lead from 'lower', -6, to 'upper', 6", spaced("mapping: 5*eta"))
+says(("species[0].velocity.spacing[0].mapping: there is no variable 'v'; known: eta, a, k",), spaced("mapping: 6*v"))
+says(FIRST_VELOCITY + "'stretch' is 1.5 and must be between 0 (cells of equal widths) and 1", spaced("stretch: 1.5"))
+says(FIRST_VELOCITY + "'stretch' is -0.1 and must be between 0 (cells of equal widths) and 1", spaced("stretch: -0.1"))
+says(FIRST_VELOCITY + "8002 cells are more than the 8000 that can have different widths; give fewer 'cells'", spaced("stretch: 0.5"), GAS + "velocity.cells=[8002]")
+says("species 'electron': a reflecting wall needs cells that are mirror images at v = 0, but velocity dimension 1 has a cell from -6 to -4 and none from 4 to 6",
+     WALLS, spaced("edges: [-6, -4, -2, -1, 0, 1, 2, 5, 6]"))
+
 # Species and collisions
 says("'species' is empty; give at least one", S + "species=[]")
 TWIN = "{name: electron, charge: -1, velocity: {lower: [-6], upper: [6], cells: [8]}, f0: maxwellian(v)}"

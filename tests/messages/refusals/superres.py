@@ -131,6 +131,7 @@ for name, text in {"verify": VERIFY, "reconstruct": RECONSTRUCT, "train": TRAIN,
                    "forecast": FORECAST, "score": SCORE, "write_well": WRITE_WELL,
                    "coarse": COARSE, "correct": CORRECT}.items():
     table.file(name + ".yaml", text)
+table.file("stated.yaml", COARSE.replace("coarse,", "stated,").replace("directory: coarse", "directory: stated").replace("[fields.h5]", "[stated.h5]"))
 table.file("fields.h5", fields())
 
 # Training
@@ -291,6 +292,15 @@ says("model 'forecast/train/model.h5' corrects no solver: train a network on a d
 table.begins(deck="correct.yaml")
 says("model 'correct/train/model.h5' corrects a solver on 16 x 8 cells, and this one has 32 x 8: give a model of these cells",
      S + "correction=correct/train/model.h5", S + "cells=[32, 8]", command="run")
+says("model 'correct/train/model.h5' was trained on flows with the Rayleigh number 100000, and this run has the Rayleigh number 1000000: give a model "
+     "of this flow, or set allow_other_parameters: true", S + "correction=correct/train/model.h5", S + "rayleigh=1e6", command="run")
+says("model 'correct/train/model.h5' was trained on flows with the Prandtl number 1, and this run has the Prandtl number 7: give a model of this flow, "
+     "or set allow_other_parameters: true", S + "correction=correct/train/model.h5", S + "prandtl=7", command="run")
+says("model 'correct/train/model.h5' was trained on flows with no_slip plates, and this run has free_slip plates: give a model of this flow, or set "
+     "allow_other_parameters: true", S + "correction=correct/train/model.h5", S + "plates=free_slip", command="run")
+says("model 'correct/train/model.h5' was trained on flows with the Rayleigh number 100000, and 'fields.h5' has the Rayleigh number 1000000: give a "
+     "model of this flow, or set allow_other_parameters: true", F + "corrections={net: correct/train/model.h5}", F + "rayleigh=1e6", deck="score.yaml",
+     command="run")
 table.file("slow.h5", fields(times=[1.0 * k for k in range(8)]))
 says("'net' corrects every 0.5 free-fall times, and frames of 'slow.h5' are 1 apart: give data of that interval",
      F + "corrections={net: correct/train/model.h5}", F + "methods=[]", F + "data=[slow.h5]", deck="score.yaml", command="run")
@@ -328,8 +338,29 @@ says("'stated.h5' has the Prandtl number 2 and 'prandtl' is 0.7: give that of th
      deck="score.yaml", command="run")
 says("the plates of 'stated.h5' are free_slip and 'plates' is no_slip: give those of the data", F + "data=[stated.h5]", deck="score.yaml",
      command="run")
-says("'stated.h5' has the Prandtl number 2 and 'prandtl' is 1: give that of the data", E + "train=[stated.h5]", deck="write_well.yaml",
+says("'stated.h5' has the Prandtl number 2 and 'prandtl' is 1: give that of the data", E + "train=[stated.h5]", E + "prandtl=1",
+     deck="write_well.yaml", command="run")
+table.file("stated_7.h5", {**fields(), "/": (None, {"Rayleigh": 1e5, "Prandtl": 7.0})})
+says("'stated_7.h5' has the Prandtl number 7 and 'stated.h5' 2: the runs of one set share it", E + "train=[stated.h5]", E + "test=[stated_7.h5]",
+     deck="write_well.yaml", command="run")
+says("'stated_7.h5' has the Prandtl number 7 and 'prandtl' is 1: give that of the data", T + "dataset.data=[stated_7.h5]", T + "dataset.prandtl=1",
+     deck="correct.yaml", command="run")
+says("'stated_7.h5' has the Rayleigh number 100000 and 'rayleigh' is 1000000: give that of the data", T + "dataset.data=[stated_7.h5]",
+     T + "dataset.rayleigh=1e6", deck="correct.yaml", command="run")
+says("the plates of 'stated.h5' are free_slip and 'plates' is no_slip: give those of the data", T + "dataset.data=[stated.h5]", deck="correct.yaml",
      command="run")
+says("'stated.h5' has the Rayleigh number 100000 and 'rayleigh' is 1000000: give that of the data", R + "data=stated.h5", deck="reconstruct.yaml",
+     command="run")
+says("'stated.h5' has the Prandtl number 2 and 'prandtl' is 1: give that of the data", R + "data=stated.h5", R + "rayleigh=1e5", R + "prandtl=1",
+     deck="reconstruct.yaml", command="run")
+table.file("no_frame.h5", {k: [] if k == "scales/sim_time" else v for k, v in fields().items()})
+says("'no_frame.h5' holds no frame: give fields that a run has written", V + "data=no_frame.h5", deck="verify.yaml", command="run")
+table.file("backwards.h5", fields(times=[0.0, 0.5, 1.0, 1.5, 1.5, 2.5, 3.0, 3.5]))
+says("coordinate 'sim_time' of 'backwards.h5' does not increase after its entry 3 (1.5)",
+     F + "forecasts={own: {rollout: [backwards.h5]}}", F + "methods=[]", deck="score.yaml", command="run")
+table.begins(deck="stated.yaml")
+says("model 'stated/train/model.h5' was trained on flows with the Rayleigh number 100000, and 'fields.h5' has the Rayleigh number 1000000: give a model "
+     "of this flow, or set allow_other_parameters: true", R + "models={net: stated/train/model.h5}", deck="reconstruct.yaml", command="run")
 says("'stated.h5' has the Rayleigh number 100000 and 'rayleigh' is 10000: give that of the data", E + "train=[stated.h5]", E + "prandtl=2",
      E + "rayleigh=1e4", deck="write_well.yaml", command="run")
 
@@ -433,6 +464,12 @@ says("'solid.h5' has fields in three dimensions, and these are read in two: 'sol
 says("'solid.h5#4' requests the section at index 4 along y, but the file has 4, counted from 0", V + "data=solid.h5#4", deck="verify.yaml", command="run")
 says("'solid.h5' has fields in three dimensions, and these are read in two: 'solid.h5#K' is the section at index K of 4 along y, from 0",
      S + "initial={file: solid.h5}", command="run")
+SCORED = ("{data: ['solid.h5#1'], rayleigh: 1e5, history: 1, horizon: 1, windows: [[0, 1]]}", "score.yaml")
+in_three = "'solid.h5#1' is a section of a flow in three dimensions, which the equations in two do not continue: "
+says(in_three + "leave out the methods of the solver and 'corrections'", "stages[0].score_forecasts=" + SCORED[0], deck=SCORED[1], command="run")
+says(in_three + "leave out 'nudged'", R + "data=solid.h5#1", R + "methods=[nudged]", R + "frames=4", deck="reconstruct.yaml", command="run")
+says(in_three + "give runs in two dimensions", T + "dataset.data=['solid.h5#1']", deck="correct.yaml", command="run")
+says(in_three + "give runs in two dimensions", E + "train=['solid.h5#1']", deck="write_well.yaml", command="run")
 DEEP = (SOLID, S + "aspect_ratio=2")
 says("'solid.h5' is 2 deep and this run 3: start from fields of the same domain", *DEEP, S + "aspect_ratio_y=3", S + "initial={file: solid.h5}", command="run")
 says("'solid.h5' is 2 wide and this run 4: start from fields of the same domain", SOLID, S + "aspect_ratio=4", S + "initial={file: solid.h5}", command="run")

@@ -82,7 +82,7 @@ for message, content, more in (
         ("t.csv:3: 2 cells were expected, but the line has 3; is the file cut short?", "x,y\n1,2\n1,2,3\n", ""),
         ("t.csv:2: '99999999999999999999' in column 'x' needs more than 64 bits", "x,y\n99999999999999999999,2\n", ""),
         ("'t.csv': some values of 'y' have a comma before three digits, as 12,000, others have none: it may be a decimal or a thousands separator; "
-         "write decimal points as points, and no thousands separators", "x;y\n1;12,000\n2;950\n", ""),
+         "set decimal: ',' if it is the decimal point, else remove it", "x;y\n1;12,000\n2;950\n", ""),
         ("t.csv:3: '1.234' in column 'x' has a point, but other numbers of the table have commas: one of the two may be a thousands separator; "
          "write decimal points as points, and no thousands separators", "x;y;z\n1;12;0,5\n1.234;950;text\n", ""),
         ("t.csv:2: '1.5' in column 'x' has a point, but other numbers of the table have commas: one of the two may be a thousands separator; "
@@ -94,6 +94,27 @@ for message, content, more in (
     name = f"t{len(table.cases)}.csv"
     table.file(name, content)
     fails(message.replace("t.csv", name), T + f"dataset={{type: csv, files: [{name}], fields: [{{name: x}}, {{name: y, {more}}}]}}")
+for message, content, more in (
+        ("t.csv:2: '1,5' in column 'y' has a comma; set decimal: ',' if it is the decimal point, or remove it if it separates thousands",
+         'x,y\n1,"1,5"\n', ""),
+        ("t.csv:2: '1,5' in column 'y' has a comma; set decimal: ',' if it is the decimal point, or remove it if it separates thousands",
+         "x;y\n1;1,5\n", "decimal: '.'"),
+        ("t.csv:2: '1.5' in column 'y' has a point, but decimal is ','; remove the point if it separates thousands, or set decimal: '.'",
+         "x;y\n1;1.5\n", "decimal: ','"),
+        ("t.csv:2: '1.234,56' in column 'y' separates thousands; remove these separators", "x;y\n1;1.234,56\n", ""),
+        ("t.csv:2: '1,234,567' in column 'y' separates thousands; remove these separators", 'x,y\n1,"1,234,567"\n', ""),
+        ("t.csv:2: '31.01.2020' in column 'y' is not a number; number names and dates first, as pandas.factorize and pandas.to_datetime do",
+         "x,y\n1,31.01.2020\n", ""),
+        ("t.csv:1: 'sep=;;' declares no separator of one character; correct or remove this line", "sep=;;\nx;y\n1;2\n", ""),
+        ("t.csv:1: 'sep=' declares no separator of one character; correct or remove this line", "sep=\nx;y\n1;2\n", ""),
+        ("t.csv:1: 'sep=;' declares another separator than the key 'delimiter'; remove one of the two", "sep=;\nx;y\n1;2\n", "delimiter: tab"),
+        ("'t.csv' has no column 'x'; it has: 'x,y'", "x,y\n1,2\n", "delimiter: '|'")):
+    name = f"t{len(table.cases)}.csv"
+    table.file(name, content)
+    fails(message.replace("t.csv", name), T + f"dataset={{type: csv, files: [{name}], fields: [{{name: x}}, {{name: y}}], {more}}}")
+for text in ("", ";;", "a", ".", "semicolon"):
+    says(f"delimiter: '{text}' is not one separating character; give one, tab or auto",
+         T + f"dataset={{type: csv, files: [t.csv], fields: [{{name: x}}], delimiter: '{text}'}}")
 table.file("two.csv", "x,y\n1,2\n3,4\n")
 fails("range [0, 9]: the files hold 2 samples; give 0 <= first < last <= 2",
       T + "dataset={type: csv, files: [two.csv], fields: [{name: x}, {name: y}], range: [0, 9]}")

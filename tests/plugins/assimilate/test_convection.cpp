@@ -65,6 +65,22 @@ TEST_CASE("an earlier run of a cavity as the truth, while it fills") {
   CHECK(v["letkf_error_w"] < v["free_error_w"]);
 }
 
+TEST_CASE("the Prandtl number that a deck leaves out is that of the truth") {
+  superres::test::Workshop shop;
+  superres::test::Square run("{rayleigh: 1e5, prandtl: 3, cells: [16, 16], end_time: 4, sample_interval: 0.5}");
+  const auto path = shop.record(run, "cavity.h5", 1.0, 4.0, 0.5);
+  const auto error = [&](const std::string& prandtl) {
+    return Flows()
+        .run("{model: {type: cavity, rayleigh: 1e5, cells: [16, 16]" + prandtl + "}, data: " + path +
+             R"(, spin_up: 1, climatology: {samples: 6, interval: 0.5}, cycles: 4,
+      observations: {fields: [b], every: 0.5, error: 0.01}, filters: {free: {type: free_run}}})")
+        .at("free_error_b");
+  };
+  CHECK(error("") == error(", prandtl: 3"));
+  CHECK_THROWS_WITH(error(", prandtl: 1"),
+                    "'" + path + "' has the Prandtl number 3 and 'prandtl' is 1: give that of the data");
+}
+
 namespace {
 
 const std::string observed =

@@ -80,7 +80,15 @@ inline RandomModel small_species(std::uint64_t seed = 1) {
   return spec;
 }
 
-/// The same with attention, and with more neighbours than slots.
+/// se_e2_a with type embedding, a mean other than zero and slots by species.
+inline RandomModel small_types(std::uint64_t seed = 1) {
+  RandomModel spec = small_model(seed);
+  spec.with_types = true;
+  spec.type_embedding = {5};
+  return spec;
+}
+
+/// se_atten with attention, and with more neighbours than slots.
 inline RandomModel small_attention(std::uint64_t seed = 1) {
   RandomModel spec = small_species(seed);
   spec.attn_layer = 2;

@@ -68,7 +68,8 @@ class Graph {
   void write(const std::string& path) const { std::ofstream(path, std::ios::binary) << bytes_; }
 
   bool single = false;
-  bool copies = true;  ///< variables are read through an Identity, as freezing leaves them
+  bool has_types = false;  ///< the type embedding is written
+  bool copies = true;      ///< variables are read through an Identity, as freezing leaves them
   std::string read(const std::string& name) const { return copies ? name + "/read" : name; }
 
  private:
@@ -93,11 +94,15 @@ inline void write_layer(Graph& graph, const Layer& layer, const std::string& pre
                         const std::string& op) {
   // op: "silu" is x sigmoid(x), two operations.
   graph.numbers(prefix + "matrix" + suffix, {layer.in, layer.out}, layer.w);
-  graph.numbers(prefix + "bias" + suffix, {layer.out}, layer.b);
+  if (!layer.b.empty()) graph.numbers(prefix + "bias" + suffix, {layer.out}, layer.b);
   if (!layer.idt.empty()) graph.numbers(prefix + "idt" + suffix, {layer.out}, layer.idt);
   const std::string own = prefix + suffix;
-  graph.node("gradients/" + own, "AddGrad", {graph.read(prefix + "bias" + suffix)});
   graph.node(own + "MatMul", "MatMul", {"input", graph.read(prefix + "matrix" + suffix)});
+  if (layer.b.empty()) {
+    graph.node(own + "Activation", op, {own + "MatMul"});
+    return;
+  }
+  graph.node("gradients/" + own, "AddGrad", {graph.read(prefix + "bias" + suffix)});
   graph.node(own + "Add", "BiasAdd", {own + "MatMul", graph.read(prefix + "bias" + suffix)});
   if (op == "silu") {
     graph.node(own + "Activation", "Sigmoid", {own + "Add"});
@@ -107,7 +112,8 @@ inline void write_layer(Graph& graph, const Layer& layer, const std::string& pre
   }
 }
 
-inline void write_statistics(Graph& graph, const DeepPotentialModel& m) {
+/// `suffix`: of the scopes of a descriptor in a hybrid.
+inline void write_statistics(Graph& graph, const DeepPotentialModel& m, const std::string& suffix) {
   std::vector<double> mean, deviation;
   for (int i = 0; i < m.ntypes(); ++i)
     for (int j = 0; j < m.ntypes(); ++j)
@@ -117,24 +123,57 @@ inline void write_statistics(Graph& graph, const DeepPotentialModel& m) {
           deviation.push_back(m.deviation[static_cast<std::size_t>(i * m.ntypes() + j)][static_cast<std::size_t>(k)]);
         }
   const std::vector<std::int64_t> shape{m.ntypes(), std::ssize(mean) / m.ntypes()};
-  graph.numbers("descrpt_attr/t_avg", shape, mean);
-  graph.numbers("descrpt_attr/t_std", shape, deviation);
+  graph.numbers("descrpt_attr" + suffix + "/t_avg", shape, mean);
+  graph.numbers("descrpt_attr" + suffix + "/t_std", shape, deviation);
 }
 
-inline void write_descriptor(Graph& graph, const DeepPotentialModel& m, const Frozen& how) {
+/// Queries, keys and values are matrices of their own.
+inline void write_attention(Graph& graph, const DeepPotentialModel& m, const std::string& suffix) {
+  for (std::size_t k = 0; k < m.attention.networks.size(); k += 3) {
+    const std::string scope = fmt::format("attention_layer_{}{}/", k / 3, suffix);
+    const Layer &all = m.attention.networks[k].layers[0], &norm = m.attention.networks[k + 2].layers[0];
+    const auto width = static_cast<std::size_t>(m.attention.attn);
+    const char* const names[] = {"c_query/", "c_key/", "c_value/"};
+    for (std::size_t part = 0; part < 3; ++part) {
+      Layer one;
+      one.in = all.in;
+      one.out = m.attention.attn;
+      for (std::size_t row = 0; row < static_cast<std::size_t>(all.in); ++row)
+        for (std::size_t c = 0; c < width; ++c) one.w.push_back(all.w[(3 * row + part) * width + c]);
+      one.b.assign(all.b.begin() + static_cast<std::ptrdiff_t>(part * width),
+                   all.b.begin() + static_cast<std::ptrdiff_t>((part + 1) * width));
+      write_layer(graph, one, scope + names[part], "", "Reshape");
+    }
+    write_layer(graph, m.attention.networks[k + 1].layers[0], scope + "c_out/", "", "Reshape");
+    graph.numbers(scope + "layer_normalization_7/gamma", {norm.out}, norm.w);
+    graph.numbers(scope + "layer_normalization_7/beta", {norm.out}, norm.b);
+  }
+}
+
+inline void write_descriptor(Graph& graph, const DeepPotentialModel& m, const Frozen& how, const std::string& suffix) {
   const bool radial = m.descriptor == DeepPotentialModel::Descriptor::se_e2_r,
-             angles = m.descriptor == DeepPotentialModel::Descriptor::se_e3;
-  const std::string op = how.environment + (radial ? "R" : "A"), cutoff = how.cutoff + (radial ? "" : "_r");
-  graph.node(op, op, {"t_coord"},
+             angles = m.descriptor == DeepPotentialModel::Descriptor::se_e3,
+             mixed = m.descriptor == DeepPotentialModel::Descriptor::se_atten, types = !m.type_embedding.layers.empty();
+  const std::string op = how.environment + (radial  ? "R"
+                                            : mixed ? "AMix"
+                                                    : "A"),
+                    cutoff = how.cutoff + (radial ? "" : "_r");
+  const auto sel = mixed ? std::vector{m.neighbours()} : m.sel;
+  graph.node(op + suffix, op, {"t_coord", graph.read("descrpt_attr" + suffix + "/t_avg")},
              {{cutoff, Graph::number(static_cast<float>(m.rcut))},
               {cutoff + "_smth", Graph::number(static_cast<float>(m.rcut_smth))},
-              {radial ? "sel" : "sel_a", Graph::list(how.sel.empty() ? m.sel : how.sel, how.packed)},
-              {"sel_r", Graph::list(std::vector<int>(m.sel.size(), how.sel_r), how.packed)}});
+              {radial ? "sel" : "sel_a", Graph::list(how.sel.empty() ? sel : how.sel, how.packed)},
+              {"sel_r", Graph::list(std::vector<int>(sel.size(), how.sel_r), how.packed)}});
   graph.single = how.single;
-  for (int first = 0; first < (m.type_one_side && !angles ? 1 : m.ntypes()); ++first)
+  if (types)
+    for (std::size_t k = 0; k < m.embedding[0].layers.size(); ++k)
+      write_layer(graph, m.embedding[0].layers[k], "filter_type_all" + suffix + "/", fmt::format("_{}", k + 1),
+                  how.activation_op);
+  write_attention(graph, m, suffix);
+  for (int first = 0; first < (types ? 0 : m.type_one_side && !angles ? 1 : m.ntypes()); ++first)
     for (int neighbour = angles ? first : 0; neighbour < m.ntypes(); ++neighbour) {
       const auto& net = m.embedding[static_cast<std::size_t>(m.embedding_index(first, neighbour))];
-      const auto scope = how.scope + (angles || m.type_one_side ? "all" : std::to_string(first)) + "/";
+      const auto scope = how.scope + (angles || m.type_one_side ? "all" : std::to_string(first)) + suffix + "/";
       for (std::size_t k = 0; k < net.layers.size(); ++k)
         write_layer(
             graph, net.layers[k], scope,
@@ -156,10 +195,11 @@ inline void write_fitting(Graph& graph, const DeepPotentialModel& m, const Froze
   graph.single = how.single;
   for (std::size_t type = 0; type < m.fitting.size(); ++type) {
     const auto& layers = m.fitting[type].layers;
+    const auto suffix = m.fitting.size() == 1 ? std::string() : fmt::format("_type_{}", type);
     for (std::size_t k = 0; k < layers.size(); ++k) {
       const bool last = k + 1 == layers.size();
       write_layer(graph, layers[k],
-                  last ? fmt::format("final_layer_type_{}/", type) : fmt::format("layer_{}_type_{}/", k, type), "",
+                  last ? fmt::format("final_layer{}/", suffix) : fmt::format("layer_{}{}/", k, suffix), "",
                   last ? "Reshape" : how.activation_op);
     }
   }
@@ -172,8 +212,18 @@ inline void write_graph(const DeepPotentialModel& m, const Frozen& how, const st
   graph.text("model_attr/model_type", how.type);
   graph.text("model_attr/tmap", how.tmap);
   if (!how.script.empty()) graph.text("train_attr/training_script", how.script);
-  write_statistics(graph, m);
-  write_descriptor(graph, m, how);
+  for (std::size_t k = 0; k < m.descriptors().size(); ++k) {
+    const DeepPotentialModel& part = m.descriptors()[k];
+    const auto suffix = m.parts.empty() ? std::string() : fmt::format("_{}", k);
+    write_statistics(graph, part, suffix);
+    write_descriptor(graph, part, how, suffix);
+    if (part.type_embedding.layers.empty() || graph.has_types) continue;
+    graph.has_types = true;
+    const auto& layers = part.type_embedding.layers;
+    for (std::size_t l = 0; l < layers.size(); ++l)
+      write_layer(graph, layers[l], "type_embed_net/", fmt::format("_{}", l + 1),
+                  layers[l].activation.kind == Activation::Kind::linear ? "Reshape" : how.activation_op);
+  }
   write_fitting(graph, m, how);
   for (const auto& [name, op] : how.others) graph.node(name, op);
   graph.write(path);

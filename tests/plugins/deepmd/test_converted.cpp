@@ -218,6 +218,34 @@ TEST_CASE("se_atten and the type embedding of either form become the deck's") {
   CHECK(network.smooth_type_embedding);
   CHECK(network.temperature == 0.5);
   CHECK(network.scaling_factor == 2.0);
+  CHECK(params("", R"("use_tebd_bias": true,)").use_tebd_bias);
+}
+
+TEST_CASE("type embedding beside se_e2_a becomes the deck's") {
+  Stages stages;
+  const auto params = [&](const std::string& embedding, const std::string& descriptor) {
+    const std::string text =
+        deck_of_input(written(stages, R"({"model": {"type_map": ["O", "H"], "type_embedding": {)" + embedding +
+                                          R"(}, "descriptor": {"type": ")" + descriptor +
+                                          R"(", "sel": [46, 92], "rcut": 6.0}, "fitting_net": {}},
+      "training": {"training_data": {"systems": ["a"], "batch_size": 1}, "numb_steps": 10}})"));
+    const deck::Node train = deck::parse(text, "deck")["stages"][0]["train"];
+    return deck::read<DeepPotentialNetwork::Params>(train["network"].without([](auto key) { return key == "type"; }));
+  };
+  const auto plain = params(R"("seed": 1)", "se_e2_a");
+  CHECK(plain.descriptor == DescriptorParams::Descriptor::se_e2_a);
+  CHECK(plain.type_embedding == std::vector<int>{8});
+  CHECK_FALSE(plain.one_side());
+  CHECK_FALSE(plain.tebd_resnet_dt);
+  CHECK_FALSE(plain.use_tebd_bias);
+  CHECK(plain.problem().empty());
+  const auto factors = params(R"("neuron": [2, 4, 8], "resnet_dt": true, "use_tebd_bias": true)", "se_a");
+  CHECK(factors.type_embedding == std::vector<int>{2, 4, 8});
+  CHECK(factors.tebd_resnet_dt);
+  CHECK(factors.use_tebd_bias);
+  CHECK_THROWS_WITH(params("", "se_e2_r"),
+                    Catch::Contains("model.type_embedding: with descriptor se_e2_r it is not known here; se_e2_a and "
+                                    "se_atten take it"));
 }
 
 TEST_CASE("an input that means another model is refused") {
@@ -238,9 +266,8 @@ TEST_CASE("an input that means another model is refused") {
        "model.descriptor.attn_mask: 'true' is not known here; these are: false");
   says("\"se_e2_a\"", "\"se_atten\", \"tebd_input_mode\": \"strip\"",
        "model.descriptor.tebd_input_mode: 'strip' is not known here; these are: concat");
-  says("\"data_stat_nbatch\": 20", "\"type_embedding\": {}",
-       "model.type_embedding: with descriptor se_e2_a it is not known here; se_atten with attn_layer: 0 is the "
-       "descriptor that takes it");
+  says("\"data_stat_nbatch\": 20", "\"type_embedding\": {\"activation_function\": \"gelu\"}",
+       "model.type_embedding.activation_function: 'gelu' is not known here; these are: tanh");
   says("\"exp\"", "\"cosine\"", "learning_rate.type: 'cosine' is not known here; these are: exp");
   says("\"rcut\": 6.0", "\"rcut\": \"six\"", "model.descriptor.rcut: cannot be read: \"six\"");
   says("[\"data/a\", \"data/b\"]", "[]", "training.training_data.systems names no folder of data");

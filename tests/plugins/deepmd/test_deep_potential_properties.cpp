@@ -35,6 +35,8 @@ std::vector<Variant> variants() {
   out.push_back({"hybrid compressed", small_hybrid(), 1e-7});
   out.push_back({"se_atten", small_species(), 0.0});
   out.push_back({"se_atten compressed", small_species(), 1e-7});
+  out.push_back({"se_e2_a with types", small_types(), 0.0});
+  out.push_back({"se_e2_a with types compressed", small_types(), 1e-7});
   out.push_back({"attention", small_attention(), 0.0});
   out.push_back({"attention compressed", small_attention(), 1e-7});
   out.push_back({"hybrid of se_atten", hybrid_of_species(), 0.0});

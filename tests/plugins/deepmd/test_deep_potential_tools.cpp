@@ -132,6 +132,22 @@ TEST_CASE("a hybrid's file carries the tables of its pairs, and those of angles 
   options.model = scratch.file("species.dp");
   CHECK_THROWS_WITH(compress_model(options), Catch::Contains("tables of se_atten are not written to files; give "
                                                              "compress: 1e-07 to the potential"));
+  // Tables of se_e2_a with type embedding are those of its networks by species, which DeePMD-kit reads.
+  save_model_tree(random_model(small_types()).to_tree(), scratch.file("types.dp"));
+  EvalOptions types;
+  types.model = scratch.file("types.dp");
+  CompressOptions to_tables;
+  to_tables.model = types.model;
+  to_tables.output = scratch.file("tables.dp");
+  compress_model(to_tables);
+  const DeepPotentialModel tables = DeepPotentialModel::load(to_tables.output);
+  CHECK(tables.tables.size() == 2);
+  CHECK(tables.type_embedding.layers.empty());
+  auto tabulated = make_engine(tables, {}), shared = make_engine(DeepPotentialModel::load(types.model), {});
+  CHECK(relative_error(flat(evaluate(*tabulated, water(2)).force), flat(evaluate(*shared, water(2)).force)) < 1e-6);
+  CHECK(show_model(types.model)
+            .find("type embedding  1 network(s) 2-5, tanh, 10 parameters, also after the "
+                  "descriptor\n") != std::string::npos);
   const std::string species = show_model(options.model);
   CHECK(species.find("type embedding  1 network(s) 2-5, linear, 10 parameters, also after the descriptor\n") !=
         std::string::npos);
@@ -187,13 +203,15 @@ TEST_CASE("structures of VASP and DFTB+ are evaluated as those of extended XYZ")
         Approx(expected).epsilon(1e-9));
   CHECK(energy("s.gen", "3 S\nO H\n1 1 1 1 1.04\n2 2 1 1 2\n3 2 1.9 1.1 0.9\n0 0 0\n" + cell) ==
         Approx(expected).epsilon(1e-9));
-  options.structure = scratch.file("s.data");
-  write_text(options.structure, "LAMMPS data\n\n3 atoms\n");
-  CHECK(message([&] { evaluate_files(options, comm); }) ==
-        options.structure +
-            ":1: expected the number of atoms, found 'LAMMPS data'; the file was read as extended XYZ, as all are but "
-            "*POSCAR*, *CONTCAR*, *.vasp and *.gen; ASE converts others: ase.io.write(\"atoms.xyz\", ase.io.read(\"" +
-            options.structure + "\"))");
+  options.structure = scratch.file("s.out");
+  write_text(options.structure, "some other program\n\n3 particles\n");
+  CHECK(
+      message([&] { evaluate_files(options, comm); }) ==
+      options.structure +
+          ":1: expected the number of atoms, found 'some other program'; the file was read as extended XYZ, as all are "
+          "but *POSCAR*, *CONTCAR*, *.vasp, *.gen, and files of LAMMPS; ASE converts others: "
+          "ase.io.write(\"atoms.xyz\", ase.io.read(\"" +
+          options.structure + "\"))");
 }
 
 TEST_CASE("frame parameters of the command and of the data") {

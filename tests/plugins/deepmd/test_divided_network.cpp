@@ -16,8 +16,8 @@ using train::Held;
 
 namespace {
 
-/// A network for each species, for each pair, or one for all.
-enum class Kind { one_side, two_sides, species };
+/// A network for each species, for each pair, or one for all, of se_atten and of se_e2_a.
+enum class Kind { one_side, two_sides, species, types };
 
 struct Water {
   Comm alone{MPI_COMM_SELF};
@@ -42,6 +42,7 @@ struct Water {
     p.precision = DType::f32;
     p.type_one_side = kind == Kind::one_side;
     if (kind == Kind::species) p.descriptor = DescriptorParams::Descriptor::se_atten;
+    if (kind == Kind::types) p.type_embedding = {4, 4};
     p.interpolation = interpolation;
     p.loss.start_virial = 0.1;
     p.loss.limit_virial = 1.0;
@@ -127,7 +128,7 @@ TEST_CASE(
   if (comm.size() > 1) return;
   std::vector<std::int64_t> ids;
   for (int k = 0; k < 20; ++k) ids.push_back(k % 3);  // 24 atoms each: three portions
-  for (const Kind kind : {Kind::one_side, Kind::two_sides, Kind::species})
+  for (const Kind kind : {Kind::one_side, Kind::two_sides, Kind::species, Kind::types})
     for (const double interpolation : {1e-8, 0.0}) {
       Water water(kind, interpolation);
       const train::FlatLayout layout(water.network.parameters(), 100000);

@@ -63,6 +63,112 @@ TEST_CASE("a frozen graph gives the energies of its weights") {
   }
 }
 
+/// Attention in the form that TensorFlow computes.
+static DeepPotentialModel attentive(std::uint64_t seed) {
+  RandomModel spec = small_attention(seed);
+  spec.attn_smooth = false;
+  DeepPotentialModel out = biased(spec);
+  out.attention.temperature = 1.0;
+  out.attention.norm_epsilon = 1e-3;
+  return out;
+}
+
+TEST_CASE("type embeddings and attention are read from graphs") {
+  std::vector<RandomModel> specs(4, small_types(4));
+  specs[1].type_one_side = false;
+  specs[1].fparam = 1;
+  specs[2].use_tebd_bias = specs[2].tebd_resnet_dt = true;
+  specs[2].type_embedding = {2, 4};
+  specs[3] = small_species(5);
+  EngineOptions options;
+  for (const auto& spec : specs) {
+    const auto model = biased(spec);
+    options.fparam.assign(static_cast<std::size_t>(spec.fparam), 0.4);
+    const auto read = through_graph(model);
+    INFO(DeepPotentialModel::name_of(spec.descriptor) << " " << spec.type_one_side << " " << spec.use_tebd_bias);
+    CHECK(read.type_one_side == model.type_one_side);
+    CHECK(read.type_embedding.layers.size() == model.type_embedding.layers.size());
+    CHECK(read.fitting.size() == 1);
+    CHECK(difference(read, model, options) < 1e-14);
+  }
+  const std::string script = R"({"model": {"descriptor": {"type": "se_atten", "activation_function": "tanh",
+      "attn_dotr": true, "smooth_type_embedding": false, "ln_eps": null}, "fitting_net": {}}})";
+  const auto model = attentive(6);
+  CHECK(difference(through_graph(model, {.script = script}), model) < 1e-14);
+  auto loose = model;
+  loose.attention.dotr = false;
+  loose.attention.norm_epsilon = 0.01;
+  const std::string other = R"({"model": {"descriptor": {"type": "se_atten", "activation_function": "tanh",
+      "attn_dotr": false, "ln_eps": 0.01}, "fitting_net": {}}})";
+  CHECK(difference(through_graph(loose, {.script = other}), loose) < 1e-14);
+  CHECK(difference(through_graph(loose, {.script = script}), loose) > 1e-6);
+  const auto given = [&](const std::string& text, const std::string& problem) {
+    CHECK_THAT(refusal(model, {.script = text}), Catch::Contains(problem));
+  };
+  given("", "the graph has no training input to tell the form of its attention (attn_dotr, smooth_type_embedding)");
+  given(R"({"model": {"descriptor": {"smooth_type_embedding": true}}})",
+        "the attention has smooth_type_embedding, whose switch in TensorFlow is not that of model files, which is not "
+        "supported; train with the PyTorch back end");
+  const auto changed = [&](const std::function<void(Graph&)>& before, const std::string& problem) {
+    CHECK_THAT(refusal(model, {.script = script, .before = before}), Catch::Contains(problem));
+  };
+  changed(
+      [](Graph& graph) {
+        graph.numbers("attention_layer_0/c_key/matrix", {5, 1}, {1, 1, 1, 1, 1});
+      },
+      "'attention_layer_0/c_key/matrix' and its bias do not fit to the other matrices of its layer");
+  changed(
+      [](Graph& graph) {
+        graph.numbers("filter_type_all/matrix_1_two_side_ebd", {1, 1}, {1});
+      },
+      "the type embedding has a network of its own, by which the embeddings are multiplied (tebd_input_mode: strip), "
+      "which is not supported; train with tebd_input_mode: concat");
+  given(R"({"model": {"descriptor": {"attn_mask": true}}})", "attn_mask is not supported, nor is it by DeePMD-kit");
+}
+
+TEST_CASE("hybrids are read from graphs, with and without type embedding") {
+  const auto script = [](const std::string& axes) {
+    return R"({"model": {"descriptor": {"type": "hybrid", "list": [)" + axes + R"(]}, "fitting_net": {}}})";
+  };
+  const auto plain = biased(small_hybrid(3));
+  CHECK(difference(through_graph(plain, {.script = script("{}, {\"axis_neuron\": 6}, {}")}), plain) < 1e-14);
+  RandomModel spec = small_hybrid(4);
+  spec.parts = {small_types(5), small_angles(6), small_types(7)};
+  spec.parts[0].concat_output_tebd = false;
+  spec.parts[0].type_one_side = false;
+  spec.parts[2].rcut = 4.0;
+  auto typed = biased(spec);
+  typed.parts[0].type_embedding = typed.parts[2].type_embedding;  // there is one for all
+  const std::string axes = R"({"axis_neuron": 6}, {}, {"axis_neuron": 6})";
+  const auto read = through_graph(typed, {.script = script(axes)});
+  CHECK(read.parts.size() == 3);
+  CHECK_FALSE(read.parts[0].concat_output_tebd);
+  CHECK(difference(read, typed) < 1e-14);
+  // Attention behind the embedding of the same types, which its scopes number, too.
+  RandomModel with_attention = spec;
+  with_attention.parts = {spec.parts[0], small_attention(8)};
+  with_attention.parts[1].attn_smooth = false;
+  auto attentive_hybrid = biased(with_attention);
+  attentive_hybrid.parts[0].type_embedding = attentive_hybrid.parts[1].type_embedding;
+  attentive_hybrid.parts[1].attention.temperature = 1.0;
+  attentive_hybrid.parts[1].attention.norm_epsilon = 1e-3;
+  CHECK(difference(through_graph(attentive_hybrid,
+                                 {.script = script(R"({"axis_neuron": 6}, {"axis_neuron": 6, "attn_dotr": true})")}),
+                   attentive_hybrid) < 1e-14);
+  const auto given = [&](const DeepPotentialModel& model, const std::string& text, const std::string& problem) {
+    CHECK_THAT(refusal(model, {.script = text}), Catch::Contains(problem));
+  };
+  given(plain, "", "the graph has no training input with the axis_neuron of each descriptor of its hybrid");
+  given(plain, script("{}, {\"axis_neuron\": 7}, {}"),
+        "the fitting network takes 103 values of the descriptors, whose training input gives 117");
+  given(plain, script("{}, {\"axis_neuron\": \"six\"}, {}"), "the training input in the graph is damaged");
+  std::swap(spec.parts[1], spec.parts[2]);
+  given(
+      biased(spec), script(R"({"axis_neuron": 6}, {"axis_neuron": 6}, {})"),
+      "the model has a type embedding behind se_e3, which does not take it; this is not supported, train with se_e2_a "
+      "or se_atten");
+}
+
 TEST_CASE("forms of graphs: lists, single precision, activations, energies of types") {
   const auto model = biased(small_model());
   CHECK(difference(through_graph(model, {.packed = false}), model) < 1e-14);
@@ -136,19 +242,15 @@ TEST_CASE("what a graph has that is not read is named") {
         "the model is compressed: its tables have replaced the embedding networks; give the model before `dp "
         "compress`, and "
         "compress it with `cambium deepmd compress`");
-  given({.others = {{"x", "ProdEnvMatAMix"}}},
-        "the model has a descriptor of mixed types (se_atten), which is not read from graphs; `dp convert-backend` "
-        "makes a "
-        ".dp file of it");
   given({.others = {{"ProdEnvMatA_1", "ProdEnvMatA"}}},
-        "the graph has more than one descriptor (hybrid); `dp convert-backend` makes a .dp file of it");
+        "the graph has more than one descriptor, but not under the names of a hybrid; `dp convert-backend` makes a .dp "
+        "file of it");
   given({.others = {{"x", "TabInter"}}}, "the model has a tabulated pair potential (use_srtab), which is not read");
   given({.script = R"({"model": {"use_srtab": "table.txt"}})"},
         "the model has a tabulated pair potential (use_srtab), which is not read from graphs");
-  given({.others = {{"type_embed_net/matrix_1", "Const"}}},
-        "the model has a type embedding, which is not read from graphs; `dp convert-backend` makes a .dp file of it "
-        "where it "
-        "can");
+  given({.others = {{"type_embed_net/matrix_1", "Const"}}}, "the constant 'type_embed_net/matrix_1' holds no numbers");
+  given({.others = {{"spin_attr/ntypes_spin", "Const"}}},
+        "the model has spins, which is not read from graphs; `dp convert-backend` makes a .dp file of it where it can");
   given({.others = {{"DS_layer_type_0/matrix_1_0", "Const"}}},
         "a graph of DeePMD-kit 0.x; `dp convert-from 0.12` makes a newer one of it");
   given({.sel_r = 3},
@@ -162,10 +264,10 @@ TEST_CASE("what a graph has that is not read is named") {
   given({.script = R"({"model": {"descriptor": {"exclude_types": 3, "activation_function": 5}}})"},
         "the training input in the graph is damaged");
   given({.sel = {46, 91}}, "'descrpt_attr/t_avg' has 1104 values, but sel [46, 91] needs 1096");
-  given({.environment = "OtherEnvMat"},
-        "the graph has no descriptor that is known; supported: energies of se_e2_a, se_e2_r and se_e3, but its "
-        "descriptor is "
-        "'unknown'; `dp convert-backend` makes a .dp file of others");
+  given(
+      {.environment = "OtherEnvMat"},
+      "the graph has no descriptor that is known; supported: energies of se_e2_a, se_e2_r, se_e3, se_atten and hybrid, "
+      "but its descriptor is 'unknown'; `dp convert-backend` makes a .dp file of others");
   given({.scope = "other_scope_"}, "the graph has no embedding network under the names of DeePMD-kit 1 to 3");
   given({.cutoff = "radius"}, "the operation ProdEnvMatA has no attribute rcut_r");
   const auto with = [](const std::string& name, int type, std::vector<std::int64_t> shape, std::size_t bytes) {

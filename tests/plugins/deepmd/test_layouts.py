@@ -1,5 +1,6 @@
 """Five hundred ways to write the same deepmd/npy system are read alike, and as numpy reads them: number types, byte orders, orders of
-axes, versions of the header, shapes, sets, orders of type_map.raw, mixed type. What is none is refused by name.
+axes, versions of the header, shapes, sets, orders of type_map.raw, mixed type; the same in groups of an HDF5 file. What is none is refused by
+name.
 Usage: test_layouts.py READ_SYSTEMS SCRATCH"""
 import ast
 import json
@@ -10,10 +11,11 @@ import subprocess
 import sys
 
 try:
+    import h5py
     import numpy as np
     from numpy.lib import format as npy_format
 except ImportError:
-    print("SKIPPED: deepmd/npy layouts: numpy is not there")
+    print("SKIPPED: deepmd/npy layouts: numpy or h5py is not there")
     sys.exit(77)
 
 READ, SCRATCH = sys.argv[1], os.path.join(sys.argv[2], "deepmd_layouts")
@@ -128,6 +130,24 @@ def write(rng, folder, data):
     return expected
 
 
+def as_group(rng, folder, file):
+    """The folder's files as datasets of a group, in ways in which dpdata and h5py write them."""
+    group = file.create_group(os.path.basename(folder))
+    for path, _, names in os.walk(folder):
+        for name in names:
+            key, source = os.path.relpath(os.path.join(path, name), folder), os.path.join(path, name)
+            if name.endswith(".npy"):
+                group.create_dataset(key, data=np.load(source), **(rng.choice([{}, {"compression": "gzip"}]) if np.load(source).ndim else {}))
+            elif name == "nopbc":
+                group[key] = True
+            elif name == "type.raw":
+                types = np.loadtxt(source, ndmin=1, dtype=rng.choice(["i4", "i8", "f8"])).ravel()
+                group[key] = types if rng.random() < 0.8 else [str(int(t)) for t in types]
+            else:
+                texts = [str(t) for t in np.loadtxt(source, ndmin=1, dtype=str).ravel()]
+                group[key] = np.array(texts, "S") if rng.random() < 0.5 else texts
+
+
 def wrong_systems(data):
     """Folder, what becomes of it, what is said."""
     n = len(data["energy"])
@@ -194,6 +214,11 @@ def main():
         data = content(np.random.default_rng(seed % 10), 1 + seed % 4)
         folders.append(os.path.join(SCRATCH, f"s{seed}"))
         expected.append(write(rng, folders[-1], data))
+    with h5py.File(os.path.join(SCRATCH, "all.hdf5"), "w") as file:
+        for seed in range(0, 500, 2):
+            as_group(random.Random(seed), folders[seed], file)
+            folders.append(f"{file.filename}#/s{seed}")
+            expected.append(expected[seed])
     three = content(np.random.default_rng(1), 3)
     wrong = wrong_systems(three)
     for name, change, _ in wrong:

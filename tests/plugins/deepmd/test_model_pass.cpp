@@ -23,9 +23,24 @@ std::vector<RandomModel> kinds() {
   loose.attn_layer = 1;
   loose.type_one_side = true;
   loose.attn_dotr = loose.attn_normalize = loose.attn_smooth = false;
-  return {
-      one,  two, radial, small_angles(4), small_hybrid(5), parameters, small_species(7), species, small_attention(9),
-      loose};
+  RandomModel types = small_types(11), typed = small_hybrid(12);
+  types.type_one_side = false;
+  types.type_embedding = {2, 4, 4};
+  types.tebd_resnet_dt = types.use_tebd_bias = true;
+  typed.parts[1] = small_types(13);
+  return {one,
+          two,
+          radial,
+          small_angles(4),
+          small_hybrid(5),
+          parameters,
+          small_species(7),
+          species,
+          small_attention(9),
+          loose,
+          small_types(14),
+          types,
+          typed};
 }
 
 /// Embeddings that attention takes are never interpolated.

@@ -131,8 +131,7 @@ TEST_CASE("what se_atten cannot be is said by its keys") {
   p = species();
   p.descriptor = DescriptorParams::Descriptor::se_e2_a;
   p.tebd_dim = 4;
-  CHECK(p.problem() ==
-        "tebd_dim, type_embedding, concat_output_tebd and the keys of attention belong to descriptor: se_atten");
+  CHECK(p.problem() == "tebd_dim, concat_output_tebd and the keys of attention belong to descriptor: se_atten");
   p.descriptor = DescriptorParams::Descriptor::se_atten;
   CHECK(p.problem().empty());
   p.type_embedding = {0};

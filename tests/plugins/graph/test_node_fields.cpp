@@ -105,6 +105,31 @@ TEST_CASE("a run begins where the file of another one ends") {
   CHECK(second.own() == first.own());
 }
 
+TEST_CASE("time goes on from the file that a run begins with, in formulas and outputs, or from 'start_time'") {
+  const std::string deck =
+      "{graph: {ring: {nodes: 12}}, species: [{name: u, diffusion: 1, initial: node, reaction: cos(20*t)}], timestep: "
+      "0.01, end_time: 1";
+  Diffusion first(deck + "}", MPI_COMM_WORLD);
+  const SharedScratch scratch(first.comm());
+  for (int k = 0; k < 5; ++k) first.advance();
+  {
+    auto writer = writer_of<NodeFieldsWriter>(first, scratch.folder, "{}");
+    writer->observe(first.state(), 5, first.state().time);
+  }
+  first.comm().barrier();
+  const auto from = ", start_from: " + scratch.file("nodes.h5");
+  Diffusion second(deck + from + "}", MPI_COMM_WORLD);
+  CHECK(second.state().time == first.state().time);
+  CHECK(second.physics().progress(second.state()) == 0.0);
+  for (int k = 0; k < 7; ++k) first.advance(), second.advance();
+  CHECK(second.own() == first.own());
+  CHECK(second.state().time == first.state().time);
+  second.finish();
+  CHECK(second.state().time == Approx(1.0));
+  CHECK(Diffusion(deck + from + ", start_time: 0}", MPI_COMM_WORLD).state().time == 0.0);
+  CHECK(Diffusion(deck + ", start_time: 0.5}", MPI_COMM_WORLD).state().time == 0.5);
+}
+
 TEST_CASE("ParaView's file has lines between the nodes") {
   Diffusion run(reacting_deck, MPI_COMM_WORLD);
   const SharedScratch scratch(run.comm());

@@ -60,7 +60,7 @@ class Oracle {
       for (int d = 0; d < dims_; ++d) z[d] = rule_.xi(q, d);
       const double f = value(ic, iv, z);
       for (int d = 0; d < dims_; ++d) {
-        const double flux = speed(ic, iv, d, z) * f * rule_.weight(q) * 2.0 / c_.grid.axis[d].width();
+        const double flux = speed(ic, iv, d, z) * f * rule_.weight(q) * 2.0 / width(iv, d);
         for (int k = 0; k < c_.basis.modes; ++k) out[k] += flux * slope(k, d, z);
       }
     }
@@ -82,7 +82,12 @@ class Oracle {
   }
   double velocity(int iv, int e, const std::vector<double>& z) const {
     const Axis& a = c_.grid.velocity(e);
-    return a.centre(c_.grid.local_velocity(iv)[e]) + 0.5 * a.width() * z[c_.grid.cdim + e];
+    return a.centre(c_.grid.local_velocity(iv)[e]) + 0.5 * width(iv, c_.grid.cdim + e) * z[c_.grid.cdim + e];
+  }
+  /// Of velocity cell iv in dimension d of phase space.
+  double width(int iv, int d) const {
+    const Axis& a = c_.grid.axis[d];
+    return d < c_.grid.cdim ? a.width() : a.width(c_.grid.local_velocity(iv)[d - c_.grid.cdim]);
   }
 
  private:
@@ -128,7 +133,7 @@ class Oracle {
     for (int e = 0; e < c_.grid.vdim; ++e)
       if (e != d - c_.grid.cdim)
         most +=
-            std::abs(force_.charge_over_mass) * 0.5 * c_.grid.velocity(e).width() * most_b[3 - e - (d - c_.grid.cdim)];
+            std::abs(force_.charge_over_mass) * 0.5 * width(iv, c_.grid.cdim + e) * most_b[3 - e - (d - c_.grid.cdim)];
     return most;
   }
 
@@ -192,7 +197,7 @@ class Oracle {
         flux = 0.5 * a * (f + g) - 0.5 * bound(ic, iv, d) * (g - f) * side;
       }
       for (int k = 0; k < c_.basis.modes; ++k)
-        out[k] -= side * psi(k, here) * flux * rule.weight(q) * 2.0 / grid.axis[d].width();
+        out[k] -= side * psi(k, here) * flux * rule.weight(q) * 2.0 / width(iv, d);
     }
   }
 
@@ -219,6 +224,21 @@ inline PhaseGrid small_grid(int cdim, int vdim) {
     a.lower = -1.5 - 0.5 * d;
     a.upper = -a.lower;
     a.cells = a.count = speeds[d];
+  }
+  return g;
+}
+
+/// The same with velocity cells of different widths; `mirrored`: at 0.
+inline PhaseGrid stretched_grid(int cdim, int vdim, bool mirrored = false) {
+  PhaseGrid g = small_grid(cdim, vdim);
+  for (int d = 0; d < vdim; ++d) {
+    Axis& a = g.axis[cdim + d];
+    if (a.cells == 4)
+      a.edges =
+          mirrored ? std::vector<double>{-1.5, -0.4, 0.0, 0.4, 1.5} : std::vector<double>{-1.5, -0.4, 0.0, 0.7, 1.9};
+    else
+      a.edges = {a.lower, 0.0, mirrored ? a.upper : 0.6 * a.upper};
+    a.upper = a.edges.back();
   }
   return g;
 }

@@ -93,6 +93,23 @@ TEST_CASE("Langmuir waves of fluids have their frequency") {
     }
 }
 
+TEST_CASE("a fluid with charge, too, has a Debye length that cells resolve or not") {
+  const auto warnings = [](const char* k) {
+    auto p = bystander<VlasovPoisson::Params>(k, 8);
+    p.fluid_species = {fluid("electron", "-1", "1", Equation::five_moment, "4", "", "1")};
+    KineticRun<VlasovPoisson> run(p, MPI_COMM_SELF);
+    run.start();
+    std::vector<std::string> out;
+    for (const auto& warning : run.log.warnings())
+      if (warning.text.find("Debye") != std::string::npos) out.push_back(warning.text);
+    return out;
+  };
+  CHECK(warnings("1.2").empty());  // cells of 0.65 with three degrees of freedom
+  CHECK(warnings("0.1") ==
+        std::vector<std::string>{"species 'electron': the Debye length 0.25 is not resolved in dimension 1: cells of "
+                                 "width 7.85 with 3 degrees of freedom each; use at least 84 cells to resolve it"});
+}
+
 TEST_CASE("electron-acoustic waves of two electron fluids have their frequency") {
   // 1 = sum omega_s^2/(omega^2 - gamma k^2 T_s): the lower root. A pure wave has (omega^2 - gamma k^2 T_s) n_s/n_0s =
   // i k E, so that densities of hot and cold electrons are opposite.

@@ -1,5 +1,6 @@
 // The generated kernels, in the solver that uses them, against brute-force quadrature: every configuration of the
 // build.
+#include <array>
 #include <cstdio>
 #include <map>
 
@@ -16,9 +17,16 @@ struct Compared {
   double worst = 0.0, scale = 0.0;
 };
 
-/// Largest difference between the solver's right-hand side and the oracle's; by_cells: as devices work.
-Compared compare(const Built& built, Precision precision, bool magnetic, bool upwind, bool by_cells, const Comm& comm) {
-  PhaseGrid grid = small_grid(built.info.cdim, built.info.vdim);
+/// Ways in which a right-hand side is computed; by_cells: as devices work.
+struct Way {
+  bool stretched, magnetic, upwind, by_cells;
+};
+
+/// Largest difference between the solver's right-hand side and the oracle's.
+Compared compare(const Built& built, Precision precision, const Way& way, const Comm& comm) {
+  const auto& [stretched, magnetic, upwind, by_cells] = way;
+  PhaseGrid grid =
+      (stretched ? stretched_grid(built.info.cdim, built.info.vdim) : small_grid(built.info.cdim, built.info.vdim));
   decompose(grid, comm, {});
   const auto solver = make_solver(built, precision, grid, comm);
   if (by_cells) solver->work_by_cells();
@@ -45,10 +53,12 @@ Compared compare(const Built& built, Precision precision, bool magnetic, bool up
   return out;
 }
 
-std::vector<std::pair<Built, bool>> both_ways() {
-  std::vector<std::pair<Built, bool>> out;
+/// Configurations, stretched or not, by packs or by cells.
+std::vector<std::tuple<Built, bool, bool>> all_ways() {
+  std::vector<std::tuple<Built, bool, bool>> out;
   for (const auto& b : built())
-    for (const bool by_cells : {false, true}) out.emplace_back(b, by_cells);
+    for (const bool stretched : {false, true})
+      for (const bool by_cells : {false, true}) out.emplace_back(b, stretched, by_cells);
   return out;
 }
 
@@ -57,14 +67,19 @@ std::vector<std::pair<Built, bool>> both_ways() {
 TEST_CASE("right-hand side equals quadrature for every configuration") {
   const Comm comm;
   for (const auto& b : built())
-    for (const auto& [magnetic, upwind] : {std::pair(false, false), {true, false}, {true, true}})
+    for (const auto& [stretched, magnetic, upwind] : {std::array{false, false, false},
+                                                      {false, true, false},
+                                                      {false, true, true},
+                                                      {true, true, false},
+                                                      {true, true, true}})
       for (const bool by_cells : {false, true}) {
+        const Way way{stretched, magnetic, upwind, by_cells};
         const bool in_double = !by_cells || !device_is_host;  // hosts go by cells in single precision
-        const auto exact = in_double ? compare(b, Precision::float64, magnetic, upwind, by_cells, comm) : Compared{};
-        INFO(b.info.name << " magnetic " << magnetic << " upwind " << upwind << " by cells " << by_cells
-                         << ": differs by " << exact.worst << " of " << exact.scale);
+        const auto exact = in_double ? compare(b, Precision::float64, way, comm) : Compared{};
+        INFO(b.info.name << " stretched " << stretched << " magnetic " << magnetic << " upwind " << upwind
+                         << " by cells " << by_cells << ": differs by " << exact.worst << " of " << exact.scale);
         if (in_double) CHECK(exact.worst < 1e-13 * exact.scale);
-        const auto single = compare(b, Precision::float32, magnetic, upwind, by_cells, comm);
+        const auto single = compare(b, Precision::float32, way, comm);
         INFO("float32 differs by " << single.worst);
         CHECK(single.worst < 2e-6 * single.scale);
       }
@@ -72,8 +87,8 @@ TEST_CASE("right-hand side equals quadrature for every configuration") {
 
 TEST_CASE("moments equal quadrature for every configuration") {
   const Comm comm;
-  for (const auto& [b, by_cells] : both_ways()) {
-    PhaseGrid grid = small_grid(b.info.cdim, b.info.vdim);
+  for (const auto& [b, stretched, by_cells] : all_ways()) {
+    PhaseGrid grid = stretched ? stretched_grid(b.info.cdim, b.info.vdim) : small_grid(b.info.cdim, b.info.vdim);
     decompose(grid, comm, {});
     const bool single = by_cells && device_is_host;
     const auto solver = make_solver(b, single ? Precision::float32 : Precision::float64, grid, comm);
@@ -86,14 +101,13 @@ TEST_CASE("moments equal quadrature for every configuration") {
     solver->moments(0, found);
     const Projection rule(b.info.exponents, 4);
     Oracle oracle(cells, {});
-    double jacobian = 1.0;
-    for (int d = 0; d < grid.vdim; ++d) jacobian *= 0.5 * grid.velocity(d).width();
     for (int ic = 0; ic < grid.conf_cells(); ++ic)
       for (int iv = 0; iv < grid.local_velocity_cells(); ++iv)
         for (int q = 0; q < rule.nodes(); ++q) {
           std::vector<double> z(grid.dimensions());
           for (int d = 0; d < grid.dimensions(); ++d) z[d] = rule.xi(q, d);
-          const double f = oracle.value(ic, iv, z) * rule.weight(q) * jacobian;
+          double f = oracle.value(ic, iv, z) * rule.weight(q);
+          for (int d = grid.cdim; d < grid.dimensions(); ++d) f *= 0.5 * oracle.width(iv, d);
           double square = 0.0;
           for (int e = 0; e < grid.vdim; ++e) square += std::pow(oracle.velocity(iv, e, z), 2);
           for (int k = 0; k < b.info.conf; ++k) {
@@ -111,7 +125,7 @@ TEST_CASE("moments equal quadrature for every configuration") {
       worst = std::max(worst, std::abs(found[k] - wanted[k]));
       scale = std::max(scale, std::abs(wanted[k]));
     }
-    INFO(b.info.name << " by cells " << by_cells);
+    INFO(b.info.name << " stretched " << stretched << " by cells " << by_cells);
     CHECK(worst < (single ? 2e-6 : 1e-13) * scale);
   }
 }
@@ -120,8 +134,9 @@ namespace {
 
 /// A stage's result and its moments, between walls along x.
 std::pair<std::vector<double>, std::vector<double>> between_walls(const Built& built, Wall low, Wall high,
-                                                                  bool by_cells, const Comm& comm) {
-  PhaseGrid grid = small_grid(built.info.cdim, built.info.vdim);
+                                                                  bool stretched, bool by_cells, const Comm& comm) {
+  PhaseGrid grid =
+      stretched ? stretched_grid(built.info.cdim, built.info.vdim, true) : small_grid(built.info.cdim, built.info.vdim);
   grid.axis[0].low_wall = low;
   grid.axis[0].high_wall = high;
   decompose(grid, comm, {});
@@ -164,12 +179,14 @@ TEST_CASE("cells as devices take them do the same between walls as packs") {
   const Comm comm;
   for (const auto& b : built())
     for (const auto& [low, high] :
-         {std::pair(Wall::reflect, Wall::copy), {Wall::copy, Wall::reflect}, {Wall::absorb, Wall::reflect}}) {
-      INFO(b.info.name);
-      const auto cells = between_walls(b, low, high, true, comm), packs = between_walls(b, low, high, false, comm);
-      check_equal(cells.first, packs.first);
-      check_equal(cells.second, packs.second);
-    }
+         {std::pair(Wall::reflect, Wall::copy), {Wall::copy, Wall::reflect}, {Wall::absorb, Wall::reflect}})
+      for (const bool stretched : {false, true}) {
+        INFO(b.info.name << " stretched " << stretched);
+        const auto cells = between_walls(b, low, high, stretched, true, comm),
+                   packs = between_walls(b, low, high, stretched, false, comm);
+        check_equal(cells.first, packs.first);
+        check_equal(cells.second, packs.second);
+      }
 }
 
 // Counts of the same work in the published kernels with each face once (mul + add per cell, volume and all faces).

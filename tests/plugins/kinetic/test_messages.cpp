@@ -1,6 +1,7 @@
 // What a user reads about a deck that cannot work, word for word.
 #include "kinetic_run.hpp"
 #include "plugins/kinetic/deck/formula.hpp"
+#include "plugins/kinetic/species/totals.hpp"
 #include "plugins/kinetic/writers/points.hpp"
 #include "tests/catch.hpp"
 
@@ -61,6 +62,25 @@ TEST_CASE("unresolved Debye length") {
   CHECK(run.log.warnings()[0].text ==
         "species 'electron': the Debye length 1 is not resolved in dimension 1: cells of width 78.5 with 3 degrees of "
         "freedom each; use at least 210 cells to resolve it");
+}
+
+TEST_CASE("the Debye length is that of the densest and coldest place, about the local drift") {
+  const auto length = [](const std::string& f0) {
+    KineticRun<VlasovPoisson> run(wave("1", 32, 32, f0));
+    run.start();
+    return Totals(*run.physics->species().front()).debye_length(1.0);
+  };
+  CHECK(length("4*maxwellian(v)") == Approx(0.5));
+  CHECK(length("(1.5 + cos(x))*maxwellian(v)") == Approx(1.0 / std::sqrt(2.5)).epsilon(5e-3));  // the mean gives 0.82
+  CHECK(length("maxwellian(v, 2*cos(x), 0.8)") == Approx(0.8).epsilon(0.01));  // with all of the flow it were 1.6
+  CHECK(length("maxwellian(v, 0, 1.2 + 0.4*cos(x))") == Approx(0.8).epsilon(0.01));
+  auto heavy = wave("1", 16, 32, "9*maxwellian(v, 0, 0.5)");
+  heavy.species[0].mass = "16";
+  heavy.species[0].charge = "2";
+  KineticRun<VlasovPoisson> run(heavy);
+  run.start();
+  CHECK(Totals(*run.physics->species().front()).debye_length(0.25) ==
+        Approx(std::sqrt(0.25 * 16 * 0.25 / (9 * 4))).epsilon(1e-3));
 }
 
 TEST_CASE("a fixed time step above the stable one") {

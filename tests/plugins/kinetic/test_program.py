@@ -79,6 +79,30 @@ class Kinetic(unittest.TestCase):
         slope = 24 / h**3 * np.cos(k * centre) * (np.sin(k * h / 2) / k**2 - h / 2 * np.cos(k * h / 2) / k)
         np.testing.assert_allclose(field[0], -0.2 * (mean + slope * (x - centre)), atol=1e-6)
 
+    def test_reader_of_stretched_cells(self):
+        """Coordinates follow the faces, and means over a velocity weigh cells by their widths; files of VTK have the same faces."""
+        folder = program.fresh("kinetic_stretched")
+        run = os.path.join(folder, "run")
+        text = DECK.replace("DIR", run).replace("STEPS", "2").replace("every: 20}", "every: 20}\n        - {type: distribution, format: vtkhdf, axes: [vx]}")
+        text = text.replace("velocity: {lower: [-6], upper: [6], cells: [16]}",
+                            "velocity: {lower: [-6, -6], upper: [6, 7], cells: [16, 14], spacing: [{stretch: 0.5}, {mapping: 6.5*(0.4*eta + 0.6*eta^3) + 0.5}]}")
+        text = text.replace("* maxwellian(v)", "* maxwellian(vx) * maxwellian(vy, 0.5)")
+        code, _, error = program.run("run", program.write(os.path.join(folder, "deck.yaml"), text), ranks=2)
+        self.assertEqual(code, 0, error)
+        f = kinetic_io.Distribution(os.path.join(run, "simulate", "distribution.0.h5"))
+        eta = np.arange(17) / 8 - 1
+        np.testing.assert_allclose(f.grid.edges[1], 6 * (0.5 * eta + 0.5 * eta * abs(eta)), atol=1e-14)
+        x, v, values = f.plane("x", "vx", points=4)
+        np.testing.assert_allclose(v.reshape(16, 4).mean(axis=1), 0.5 * (f.grid.edges[1][1:] + f.grid.edges[1][:-1]), atol=1e-14)
+        wanted = (1 + 0.1 * np.cos(0.5 * x))[:, None] * np.exp(-v**2 / 2)[None, :] / np.sqrt(2 * np.pi) / 13
+        np.testing.assert_allclose(values, wanted, atol=3e-4)
+        with h5py.File(os.path.join(run, "simulate", "distribution.0.h5")) as file:
+            widths = np.diff(file["electron/f"].attrs["edges_vx"])
+            np.testing.assert_allclose(np.diff(file["electron_vx"]), 0.5 * (widths[1:] + widths[:-1]))
+        with h5py.File(os.path.join(run, "simulate", "distribution.electron.vtkhdf")) as file:
+            points = np.unique(file["VTKHDF/Points"][:, 0])
+            np.testing.assert_allclose(points[::3], f.grid.edges[1], atol=1e-6)
+
     def test_output_by_time(self):
         """At the first step at or after each multiple of the interval, also where a run goes on, and at the end."""
         times = {}

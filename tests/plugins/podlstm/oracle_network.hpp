@@ -27,12 +27,25 @@ struct Weights {
     ++next;
     return out;
   }
+  /// A matrix, or the product of its factors.
+  std::vector<double> take_matrix() {
+    const auto& tensors = buffer.layout().tensors();
+    if (!tensors[next].info.name.ends_with(".enter")) return take();
+    const auto rank = static_cast<std::size_t>(tensors[next].info.shape[1]);
+    const auto enter = take(), leave = take();
+    const std::size_t rows = enter.size() / rank, columns = leave.size() / rank;
+    std::vector<double> out(rows * columns, 0.0);
+    for (std::size_t i = 0; i < rows; ++i)
+      for (std::size_t j = 0; j < columns; ++j)
+        for (std::size_t r = 0; r < rank; ++r) out[i * columns + j] += enter[i * rank + r] * leave[r * columns + j];
+    return out;
+  }
 };
 
 inline double sigmoid(double x) { return 1.0 / (1.0 + std::exp(-x)); }
 
 inline Sequence recurrent(Cell cell, const Sequence& x, std::size_t n, Weights& w) {
-  const auto wx = w.take(), wh = w.take(), b = w.take();
+  const auto wx = w.take_matrix(), wh = w.take_matrix(), b = w.take();
   const std::size_t gates = cell == Cell::lstm ? 4 : 3;
   std::vector<double> h(n, 0.0), c(n, 0.0);
   Sequence out;
@@ -82,7 +95,7 @@ inline Sequence network(const Genome& genome, Cell cell, Sequence input, Weights
       const std::size_t from = anchors[a][0].size(), to = out[0].size();
       std::vector<double> p, b;
       if (from != to) {
-        p = w.take();
+        p = w.take_matrix();
         b = w.take();
       }
       for (std::size_t t = 0; t < out.size(); ++t)
@@ -117,7 +130,7 @@ inline double mean_square(const Genome& genome, Cell cell, Head head, const trai
     for (const auto& row : recurrent(cell, value, static_cast<std::size_t>(modes), w))
       out.insert(out.end(), row.begin(), row.end());
   } else {
-    const auto dense = w.take(), b = w.take();
+    const auto dense = w.take_matrix(), b = w.take();
     for (std::size_t j = 0; j < b.size(); ++j) {
       double s = b[j];
       for (std::size_t t = 0; t < value.size(); ++t)

@@ -87,4 +87,8 @@ TEST_CASE("divided recurrent networks: the same weights, bytes and memory by the
   StackedLstm gated({{1, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0}, Cell::gru, Head::dense}, past, features, past, modes);
   CHECK(gated.modules().size() == 3);
   compare(gated);
+  StackedLstm factors({{1, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, Cell::lstm, Head::dense, {}, {2, 0, 3, 4, 4, 2}},
+                      past, features, past, modes);
+  CHECK(factors.parameters()[0].name == "node1.wx.enter");
+  compare(factors);
 }

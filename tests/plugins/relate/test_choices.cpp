@@ -88,6 +88,62 @@ TEST_CASE("choices held for validation join those for training, in their order")
   CHECK(joined.table()->training == table.training);
 }
 
+TEST_CASE("candidates of the validation and of the test split, beside rankings found by hand") {
+  // User 0: training 0, validation 1, test 2; user 1: training 1, validation 4, test 2 and 3.
+  ChoiceTable table;
+  table.source = "here";
+  table.users = 2;
+  table.items = 5;
+  table.training = {{0}, {1}};
+  table.validation = {{1}, {4}};
+  table.test = {{2}, {2, 3}};
+  const std::vector<double> scores{5, 4, 3, 2, 1};
+  const auto popular = popularity(table);
+  const auto judged = [&](const ChoiceTable& of, std::int32_t user, std::int64_t k) {
+    return judge_list(of, popular, user, scores, k);
+  };
+  CHECK(judged(table, 0, 5).best == std::vector<std::int32_t>{2, 3, 4});
+  CHECK(judged(table, 0, 1).recall == 1.0);
+  CHECK(judged(table, 1, 5).best == std::vector<std::int32_t>{0, 2, 3});
+  CHECK(judged(table, 1, 2).recall == 0.5);
+  const double second = 1.0 / std::log2(3.0);
+  CHECK_THAT(judged(table, 1, 2).ndcg, Catch::Matchers::WithinAbs(second / (1.0 + second), 1e-12));
+  const auto validating = for_validation(table);
+  CHECK(judged(validating, 0, 5).best == std::vector<std::int32_t>{1, 2, 3, 4});
+  CHECK(judged(validating, 0, 1).recall == 1.0);
+  CHECK(judged(validating, 1, 5).best == std::vector<std::int32_t>{0, 2, 3, 4});
+  CHECK(judged(validating, 1, 3).recall == 0.0);
+  CHECK_THAT(judged(validating, 1, 4).ndcg, Catch::Matchers::WithinAbs(1.0 / std::log2(5.0), 1e-12));
+  join_validation(table);
+  CHECK(judged(table, 1, 5).best == std::vector<std::int32_t>{0, 2, 3});
+}
+
+TEST_CASE("the stage ranks the validation split of a data set with split: validation") {
+  Comm self{MPI_COMM_SELF};
+  SharedScratch scratch(self);
+  Place place(self, scratch.file("ranked"));
+  const auto lines_for = [&](const std::string& split) {
+    return place
+        .run("recommend", "{dataset: {type: interactions, synthetic: {}, split: " + split + "}, ease_lambda: []}")
+        ->lines();
+  };
+  const auto table = made();
+  const auto validating = for_validation(*table);
+  double recall = 0.0, users = 0.0;
+  for (std::int32_t u = 0; u < table->users; ++u) {
+    if (validating.test[u].empty()) continue;
+    recall += judge_list(validating, popularity(*table), u, popularity(*table), 20).recall;
+    users += 1.0;
+  }
+  const auto lines = lines_for("validation");
+  REQUIRE(lines[1].starts_with("most popular "));
+  CHECK(std::stod(lines[1].substr(44, 12)) == Approx(recall / users).margin(5.1e-5));
+  CHECK(std::count(lines.begin(), lines.end(),
+                   "ranked for the validation split; items of the test split are candidates") == 1);
+  CHECK(lines_for("test")[1] == lines_for("training")[1]);
+  CHECK(lines_for("test")[1] != lines[1]);
+}
+
 TEST_CASE("damaged files of choices are refused") {
   Files files;
   const auto quoted = "'" + files.path + "'";

@@ -364,7 +364,12 @@ TEST_CASE("records whose rows stand for other values are told from those of the 
     file.write("all/label", std::vector<std::int32_t>{0, 1, 1, 0});
     file.write("all/dense", io::tensor_of(dense.data(), {4, 1}));
   }
-  const auto known = read_clicks({path, "all", "", 2, {}}), other = read_clicks({more, "all", "", 2, {}});
+  auto known = read_clicks({path, "all", "", 2, {}});
+  const auto other = read_clicks({more, "all", "", 2, {}});
+  require_same_rows(known.columns, other, "dlrm");                 // other rows, which are found by their values
+  CHECK(with_rows_by(known.columns, other).bag_of(0, 0)[0] == 2);  // 9
+  CHECK(with_rows_by(known.columns, other).bag_of(2, 0)[0] == 0);  // 4 was never met
+  known.columns[0].vocabulary.reset();                             // a model of earlier versions
   REQUIRE(known.columns[0].rows == other.columns[0].rows);
   CHECK_THROWS_WITH(
       require_same_rows(known.columns, other, "dlrm"),

@@ -232,14 +232,20 @@ class AnyMatrix(unittest.TestCase):
         for ranks in (1, 2, 4):
             kinds = kinds if has_metis else kinds[:2]
             done, _ = self.run_stages(folder, [{"matrices": {**matrices, **kind}} for kind in kinds], ranks)
-            for one in done[:2]:
+            for one in done:
                 self.compare(one, energy, charges)
             if not has_metis:
                 continue
-            found, got, stage = done[2]  # atoms in the order of the blocks
-            self.compare((found, np.sort(got), stage), energy, np.sort(charges))
-            with h5py.File(os.path.join(stage, "density.h5")) as file:
+            with h5py.File(os.path.join(done[2][2], "density.h5")) as file:
                 blocks = file["block_sizes"][()].tolist()
+                atom, functions = file["atom"][()], file["atom_functions"][()]
+            np.testing.assert_array_equal(np.sort(atom), np.arange(len(sizes)))
+            self.assertFalse((np.diff(atom) > 0).all())
+            np.testing.assert_array_equal(functions, np.array(sizes)[atom])
+            begin = np.cumsum([0] + sizes)
+            rows_of = np.concatenate([np.arange(begin[a], begin[a + 1]) for a in atom])
+            got, _, _ = density_in(os.path.join(done[2][2], "density.h5"))
+            np.testing.assert_allclose(got[0], d[np.ix_(rows_of, rows_of)], atol=1e-9)
             first_sizes = first_sizes or blocks
             self.assertEqual(blocks, first_sizes)
             self.assertLess(len(blocks), len(SIZES))

@@ -5,100 +5,17 @@
 #include "tests/catch.hpp"
 #include "tests/periodic.hpp"
 #include "tests/plugins/md/potential_check.hpp"
-#include "tests/plugins/submatrix/dftb_set.hpp"
-#include "tests/scratch.hpp"
+#include "tests/plugins/submatrix/dftb_cases.hpp"
 
 using namespace cambium;
 using namespace cambium::submatrix;
-using cambium::test::Position;
-
-namespace {
-
-/// Every process has a set of its own: ranks run beside each other.
-const std::string& set_folder() {
-  static const Scratch scratch("dftb");
-  static const std::string folder = test::write_set(scratch.file("set"), 250);
-  return folder;
-}
-
-const std::vector<Species> species{{"C", 12.0}, {"H", 1.0}, {"X", 30.0}};
-
-DftbKeys keys(bool periodic) {
-  DftbKeys out;
-  out.slater_koster.directory = set_folder();
-  out.shells = {{"C", "p"}, {"X", "d"}};
-  out.periodic = periodic;
-  out.tolerance = 1e-11;
-  return out;
-}
-
-/// Bent chain C H X C H, distances of about three bohr.
-DftbAtoms molecule() {
-  DftbAtoms out;
-  out.periodic = false;
-  out.type = {0, 1, 2, 0, 1};
-  out.x = {0.1, 0.0, 0.0, -1.3, 1.8, 0.5, 2.9, 0.4, -0.3, 4.4, 2.8, 0.6, 6.2, 2.0, 1.5};
-  for (std::int64_t k = 1; k <= 5; ++k) out.tag.push_back(k);
-  return out;
-}
-
-/// Two C and an H in a triclinic cell of less than ten bohr.
-DftbAtoms crystal() {
-  DftbAtoms out = molecule();
-  out.periodic = true;
-  out.cell = {{{6.1, 0.0, 0.0}, {0.7, 5.6, 0.0}, {-0.5, 0.4, 6.4}}};
-  out.volume = 6.1 * 5.6 * 6.4;
-  out.type = {0, 1, 0};
-  out.x = {0.1, 0.0, 0.0, -1.4, 2.1, 0.5, 2.9, 1.4, 2.3};
-  out.tag.resize(3);
-  return out;
-}
-
-struct Case {
-  DftbAtoms atoms;
-  DftbKeys keys;
-  DftbParameters parameters;
-  Case(DftbAtoms a, DftbKeys k)
-      : atoms(std::move(a)), keys(std::move(k)), parameters(keys.slater_koster, keys.shells, keys.repulsion, species) {}
-  DftbState run(test::World& world) const { return ground_state(atoms, parameters, keys, world.context); }
-};
-
-void check_forces(const Case& c, test::World& world) {
-  const DftbState at = c.run(world);
-  double total[3] = {};
-  for (std::size_t i = 0; i < at.forces.size(); ++i) {
-    total[i % 3] += at.forces[i];
-    const auto energy = [&](double step) {
-      Case moved = c;
-      moved.atoms.x[i] += step;
-      return moved.run(world).mermin;
-    };
-    constexpr double h = 2e-3;
-    const double slope = (8.0 * (energy(h) - energy(-h)) - (energy(2 * h) - energy(-2 * h))) / (12.0 * h);
-    CHECK(at.forces[i] == Approx(-slope).margin(1e-7));
-  }
-  for (double t : total) CHECK(std::abs(t) < 1e-10);
-}
-
-void check_virial(const Case& c, test::World& world) {
-  const DftbState at = c.run(world);
-  for (std::size_t a = 0; a < 3; ++a)
-    for (std::size_t b = 0; b < 3; ++b) {
-      const auto energy = [&](double strain) {
-        Case moved = c;
-        for (std::size_t i = 0; i < moved.atoms.type.size(); ++i)
-          moved.atoms.x[3 * i + a] += strain * c.atoms.x[3 * i + b];
-        for (std::size_t k = 0; k < 3; ++k) moved.atoms.cell[k][a] += strain * c.atoms.cell[k][b];
-        if (a == b) moved.atoms.volume *= 1.0 + strain;
-        return moved.run(world).mermin;
-      };
-      constexpr double h = 1e-3;
-      const double slope = (8.0 * (energy(h) - energy(-h)) - (energy(2 * h) - energy(-2 * h))) / (12.0 * h);
-      CHECK(at.virial[3 * a + b] == Approx(-slope).margin(1e-6));
-    }
-}
-
-}  // namespace
+using cambium::test::Case;
+using cambium::test::check_forces;
+using cambium::test::check_virial;
+using cambium::test::crystal;
+using cambium::test::keys;
+using cambium::test::molecule;
+using cambium::test::species;
 
 TEST_CASE("forces are slopes of the Mermin energy of a molecule") {
   test::World world;

@@ -1,6 +1,7 @@
 // What a coarse solver lacks of a filtered fine run: block means, pairs of increments.
 #include "plugins/superres/datasets/corrections.hpp"
 #include "plugins/superres/samples/snapshot.hpp"
+#include "plugins/superres/samples/trained_flow.hpp"
 #include "tests/plugins/superres/recorded_flow.hpp"
 
 using namespace cambium;
@@ -18,6 +19,7 @@ struct Sizes {
 };
 
 Sizes sizes_of(const std::string& path, double rayleigh, Workshop& shop) {
+  io::File::append(path).set_attribute("Rayleigh", rayleigh);
   Corrections::Params params;
   params.data = {path};
   params.rayleigh = rayleigh;
@@ -62,4 +64,28 @@ TEST_CASE(
   const Sizes own = sizes_of(path, 1e5, shop), other = sizes_of(path, 2e4, shop);
   CHECK(own.change > 0.0);
   CHECK(own.lacking < 0.1 * other.lacking);
+}
+
+TEST_CASE("a model keeps the flows of its training, and is compared with the one that it is applied to") {
+  StatedFlow first, second;
+  first.rayleigh = 1e5, first.prandtl = 1.0, first.plates = "no_slip";
+  second.rayleigh = 1e7, second.plates = "no_slip";
+  train::ArtifactInfo model;
+  model.state = with_conditions("{}", train::of_both(conditions_of(first), conditions_of(second)));
+  const auto at = [&](double rayleigh, double prandtl = 1.0, const char* plates = "no_slip") {
+    StatedFlow flow;
+    flow.rayleigh = rayleigh, flow.prandtl = prandtl, flow.plates = plates;
+    return other_flow(model, flow, "this run");
+  };
+  for (const double inside : {1e5, 1e6, 1e7, 1e7 * (1.0 + 1e-8)}) CHECK(at(inside).empty());
+  CHECK(at(1e6, 7.0).empty());  // the second file states none
+  CHECK(at(1e8) ==
+        "was trained on flows with Rayleigh numbers from 100000 to 10000000, and this run has the Rayleigh number "
+        "100000000");
+  CHECK(at(1e6, 1.0, "free_slip") == "was trained on flows with no_slip plates, and this run has free_slip plates");
+  CHECK(other_flow(model, {}, "a file that states nothing").empty());
+  model.fields.push_back({{"rayleigh", "", {1}}, 1e5, 1e7});  // an input of the network
+  CHECK(at(1e8).empty());
+  model.state = "{}";
+  CHECK(at(1e8, 1.0, "free_slip").empty());
 }

@@ -6,6 +6,7 @@
 #include "core/train/data/buffered_loader.hpp"
 #include "core/train/data/mixture_set.hpp"
 #include "core/train/data/shuffle_loader.hpp"
+#include "core/train/data/subset.hpp"
 #include "core/train/register.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/world.hpp"
@@ -27,11 +28,27 @@ struct NoSamples : Dataset {
   std::vector<SamplePtr> read(std::span<const std::int64_t>) override { return {}; }
 };
 
+/// One sample of a flow whose Rayleigh number is stated.
+struct OfRayleigh : Dataset, HasConditions {
+  struct Params {
+    double rayleigh = 0.0;
+    static void describe(deck::Describe<Params>& d) { d("rayleigh", &Params::rayleigh, "Rayleigh number"); }
+  };
+  OfRayleigh(const Params& params, Context&) : params_(params) {}
+  void open(Context&) override {}
+  std::int64_t size() const override { return 1; }
+  std::vector<FieldInfo> fields() const override { return {{"input", "", {1}}, {"target", "", {1}}}; }
+  std::vector<SamplePtr> read(std::span<const std::int64_t>) override { return {}; }
+  std::vector<Condition> conditions() const override { return {{"rayleigh", params_.rayleigh, params_.rayleigh}}; }
+  Params params_;
+};
+
 struct Mixed : testing::World {
   Registry registry;
   Mixed() {
     register_training(registry);
     registry.add<NoSamples>("none", "no samples");
+    registry.add<OfRayleigh>("flow", "of a flow");
     context.registry = &registry;
   }
   std::unique_ptr<Dataset> set(const std::string& keys) {
@@ -129,6 +146,23 @@ TEST_CASE("a planned loader takes the recurring samples of a mixture once and de
     }
   }
   CHECK(planned.counts().samples - planned.counts().from_buffer == 10);
+}
+
+TEST_CASE("conditions of parts, subsets and mixtures: the range of all, and none that a part does not state") {
+  Mixed world;
+  const auto two = world.set(
+      "{type: mixture, sets: [{dataset: {type: flow, rayleigh: 1e7}}, {dataset: {type: flow, rayleigh: 1e5}}]}");
+  const Subset part(*two, {0});
+  for (const Dataset* data : {static_cast<const Dataset*>(two.get()), static_cast<const Dataset*>(&part)}) {
+    const auto ranges = conditions_of(*data);
+    REQUIRE(ranges.size() == 1);
+    CHECK(ranges[0].name == "rayleigh");
+    CHECK(ranges[0].lowest == 1e5);
+    CHECK(ranges[0].highest == 1e7);
+  }
+  CHECK(conditions_of(
+            *world.set("{type: mixture, sets: [{dataset: {type: flow, rayleigh: 1e7}}, {dataset: " + low + "}]}"))
+            .empty());
 }
 
 TEST_CASE("sets that do not agree are refused") {

@@ -60,6 +60,24 @@ inline Content content_of(const LinkGraph& links) {
   return out;
 }
 
+/// A ring of six nodes with a chord, numbered from `first`, `step` apart.
+inline Content ring(std::int64_t first = 0, std::int64_t step = 1) {
+  Content out;
+  for (std::int64_t i = 0; i < 6; ++i) {
+    out.nodes.insert(first + step * i);
+    out.edges[ordered(first + step * i, first + step * ((i + 1) % 6))] = 1.0;
+  }
+  out.edges[{first, first + 3 * step}] = 1.0;
+  return out;
+}
+
+inline std::string lines(const Content& content, const std::string& between = " ", const std::string& end = "\n") {
+  std::string out;
+  for (const auto& [pair, weight] : content.edges)
+    out += fmt::format("{}{}{}{}", pair.first, between, pair.second, end);
+  return out;
+}
+
 struct EdgeFile {
   Scratch scratch{"edges"};
   std::string write(const std::string& text, const std::string& name = "edges.txt") const {

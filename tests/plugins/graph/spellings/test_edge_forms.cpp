@@ -14,24 +14,6 @@ namespace {
 
 using Column = EdgeTextKeys::Column;
 
-/// A ring of six nodes with a chord, numbered from `first`, `step` apart.
-Content ring(std::int64_t first = 0, std::int64_t step = 1) {
-  Content out;
-  for (std::int64_t i = 0; i < 6; ++i) {
-    out.nodes.insert(first + step * i);
-    out.edges[ordered(first + step * i, first + step * ((i + 1) % 6))] = 1.0;
-  }
-  out.edges[{first, first + 3 * step}] = 1.0;
-  return out;
-}
-
-std::string lines(const Content& content, const std::string& between = " ", const std::string& end = "\n") {
-  std::string out;
-  for (const auto& [pair, weight] : content.edges)
-    out += fmt::format("{}{}{}{}", pair.first, between, pair.second, end);
-  return out;
-}
-
 }  // namespace
 
 TEST_CASE("the same graph in the forms of archives") {
@@ -302,6 +284,8 @@ TEST_CASE("headers, columns and attributes that cannot be", "[messages]") {
     return file.says([&] { file.graph(path, keys); });
   };
   const std::string banner = "%%MatrixMarket matrix coordinate ";
+  const std::string or_neighbours =
+      "; if a line lists the neighbours of a node, as in a graph of METIS, save the graph as a list of edges";
   CHECK(says("%%MatrixMarket matrix array real general\n2 2\n1\n1\n1\n1\n") ==
         "edges.txt: the banner '%%MatrixMarket matrix array real general' has 'array', but edges are the entries of a "
         "sparse matrix; save it as coordinate");
@@ -335,7 +319,16 @@ TEST_CASE("headers, columns and attributes that cannot be", "[messages]") {
         "weight, other], for example");
   CHECK(
       says("0 1 1 1 1\n") ==
-      "edges.txt:1: 'u v' or 'u v weight' was expected, but the line has 5 words; describe them by the key 'columns'");
+      "edges.txt:1: 'u v' or 'u v weight' was expected, but the line has 5 words; describe them by the key 'columns'" +
+          or_neighbours);
+  CHECK(says("4 4\n2 3\n1 3 4\n1 2 4 4\n2 3\n") ==
+        "edges.txt: lines have four columns, of which the last is not a time; describe them, columns: [source, target, "
+        "weight, other], for example" +
+            or_neighbours);
+  CHECK(says(banner + "real symmetric\n3 3 3\n2 1 1\n3 2 1\n1 2 1\n") ==
+        "edges.txt:3: entries (2, 1) and (1, 2) are both there, but a symmetric matrix stores one of them; write "
+        "'general' in the banner, or remove one triangle");
+  CHECK(says(banner + "real symmetric\n3 3 3\n2 1 1\n3 3 1\n1 3 1\n") == "no error");
   CHECK(says("7 0 1 0.5\n8 1 2 2\n", {Column::other, Column::source, Column::target, Column::weight}) == "no error");
   CHECK(says("0 1\n", {Column::source, Column::weight}) == "columns: there must be one 'target', not 0");
   CHECK(says("0 1 5\n1\n", {Column::source, Column::target, Column::time}) ==

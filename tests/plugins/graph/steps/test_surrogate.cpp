@@ -181,6 +181,8 @@ TEST_CASE("what a network cannot do instead of the equations", "[messages]") {
         "'surrogate', or leave codec out");
   CHECK(says(", sample_interval: 2.5") ==
         "sample_interval is 2.5, but '" + trained.model + "' makes steps of 1; take a multiple of these");
+  CHECK(says(", start_time: 0.5") == "the run begins at t = 0.5, but '" + trained.model +
+                                         "' makes steps of 1; begin at a multiple of these, or set 'start_time: 0'");
 }
 
 TEST_CASE("values between nodes are linear within triangles, and those of the edge outside") {
