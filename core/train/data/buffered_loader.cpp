@@ -257,6 +257,7 @@ BufferedLoader::Ready BufferedLoader::next() {
     out.batch.slices = cut(samples, step.batch);
     out.samples = std::ssize(samples);
     out.found = step.found;
+    out.bytes_read = data_->bytes_read() - read_before_;
     out.plan_bytes = access_->bytes();
   } catch (const std::exception& error) {
     out.error = std::current_exception();
@@ -307,7 +308,7 @@ Batch BufferedLoader::batch(std::int64_t step) {
   counts_.reads += ready.reads;
   counts_.bytes_needed += ready.bytes_needed;
   plan_bytes_ = std::max(plan_bytes_, ready.plan_bytes);
-  counts_.bytes_read = data_->bytes_read() - read_before_;
+  counts_.bytes_read = ready.bytes_read;  // not of batches that were read ahead
   counts_.waited += wall_seconds() - begin;
   return std::move(ready.batch);
 }
@@ -332,6 +333,7 @@ std::vector<Result> BufferedLoader::results(Context& context) const {
            .label = "read from storage: on all ranks",
            .value = all / 1e6,
            .unit = "MB",
+           .remark = all > 0 ? "" : "the data set reads nothing once it is open, so there is nothing to plan",
            .digits = 4},
           {.key = "reads_from_storage",
            .label = "read from storage: chunks or samples",

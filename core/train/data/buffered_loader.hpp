@@ -40,7 +40,7 @@ class BufferedLoader : public Loader {
  private:
   struct Ready {
     Batch batch;
-    std::int64_t samples = 0, found = 0, reads = 0, bytes_needed = 0, plan_bytes = 0;
+    std::int64_t samples = 0, found = 0, reads = 0, bytes_read = 0, bytes_needed = 0, plan_bytes = 0;
     std::exception_ptr error;
   };
   void start(std::int64_t step);

@@ -1,7 +1,6 @@
-#include <thread>
-
 #include "core/train/data/node_exchange.hpp"
 #include "tests/catch.hpp"
+#include "tests/scratch.hpp"
 #include "tests/train/data/sample_shards.hpp"
 
 using namespace cambium;
