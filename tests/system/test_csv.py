@@ -191,7 +191,7 @@ class Csv(unittest.TestCase):
             with self.subTest(text=text[:60], keys=keys):
                 np.testing.assert_array_equal(self.predicted(f"dialect_{number}", text, keys), plain)
         # 12,000 beside 950 is ambiguous, until the deck says that commas are decimal points.
-        cells = [["a", "b", "y", "id"]] + [["0,125" if k else "950", "0,500", "1", str(self.id[k])] for k in range(LINES)]
+        cells = [["a", "b", "y", "id"]] + [["1,125" if k else "950", "0,500", "1,5", str(self.id[k])] for k in range(LINES)]
         text = "\n".join(";".join(line) for line in cells) + "\n"
         points = "\n".join(";".join(line) for line in cells).replace(",", ".") + "\n"
         np.testing.assert_array_equal(self.predicted("decided", text, ", decimal: ','"), self.predicted("points", points))

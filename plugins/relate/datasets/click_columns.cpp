@@ -67,7 +67,14 @@ class Selection {
   /// Found by the cell of the label, which is a number in a record; else by all cells.
   bool has_header() const {
     if (keys_.header) return *keys_.header;
-    if (are_numbers_of_columns(first_)) return true;
+    if (are_numbers_of_columns(first_)) {
+      constexpr std::size_t few = 5;  // a record of more numbers is hardly 0, 1, 2, ...
+      if (first_.size() >= few || first_.front().empty()) return true;
+      throw KeyError("clicks.header", "header",
+                     fmt::format("{}: the first line '{}' may name the columns or be a record; set header: true or "
+                                 "header: false",
+                                 where_, fmt::join(first_, "', '")));
+    }
     const auto& label = keys_.label;
     if (!label.empty() && label != "none" && !is_number(label)) return true;
     if (is_number(label) && std::stoul(label) < first_.size())

@@ -15,11 +15,11 @@ namespace cambium::relate {
 
 namespace {
 
-/// By the first bytes, or those after a user block. A file that cannot be read is left to the reader of HDF5.
-bool is_text(const std::string& path) {
+/// By the extension, else by the first bytes, or those after a user block. A file that cannot be read is left to the
+/// reader of HDF5.
+bool is_text_table(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  if (!file || std::filesystem::is_directory(path)) return false;
-  if (file.peek() == std::ifstream::traits_type::eof()) return !path.ends_with(".h5") && !path.ends_with(".hdf5");
+  if (!file || std::filesystem::is_directory(path) || path.ends_with(".h5") || path.ends_with(".hdf5")) return false;
   for (const std::streamoff offset : {0, 512, 1024, 2048}) {
     char start[4] = {};
     file.clear();
@@ -31,7 +31,7 @@ bool is_text(const std::string& path) {
 
 ClickTable read_table(const ClickFile& keys, const std::string& file, const std::string& group,
                       const RecordRange& range) {
-  if (!is_text(file)) {
+  if (!is_text_table(file)) {
     const auto& text = keys.text;
     if (!text.label.empty() || !text.dense.empty() || !text.categorical.empty() || text.header ||
         text.separator != '\0' || text.decimal != train::CsvForm::Decimal::found)
@@ -84,7 +84,7 @@ std::vector<std::int32_t> as_rows(const ClickTable& table, std::size_t column) {
 std::optional<Categories> vocabulary_of(const ClickFile& keys) {
   if (keys.vocabulary_file.empty() && keys.vocabulary.empty()) return {};
   const auto& file = keys.vocabulary_file.empty() ? keys.file : keys.vocabulary_file;
-  if (!is_text(file)) return read_click_categories(file, keys.vocabulary);
+  if (!is_text_table(file)) return read_click_categories(file, keys.vocabulary);
   return read_table(keys, file, keys.vocabulary, {}).categories;
 }
 

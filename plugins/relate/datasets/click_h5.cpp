@@ -44,10 +44,7 @@ Categories categories_in(const Array2& array, std::int64_t first, std::int64_t l
   if (!array.array.is_text())
     return categories_of(array.values<std::int64_t>(first, last), static_cast<std::size_t>(array.columns));
   CategoryReader out(static_cast<std::size_t>(array.columns));
-  for (auto& text : array.values<std::string>(first, last)) {
-    while (!text.empty() && text.back() == '\0') text.pop_back();  // padding
-    out.add(text);
-  }
+  for (const auto& text : array.values<std::string>(first, last)) out.add(text);
   return out.take();
 }
 

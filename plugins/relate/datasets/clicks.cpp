@@ -30,6 +30,8 @@ static std::string clicks_problem(const Clicks::Params& p) {
            "these";
   if (p.made_up && (!p.label.empty() || !p.dense.empty() || !p.categorical.empty() || p.header || p.range))
     return "label, dense, categorical, header and range belong to file; synthetic records define all of these";
+  if (p.range && ((*p.range)[0] < 0 || (*p.range)[0] >= (*p.range)[1]))
+    return fmt::format("range [{}, {}] holds no records; give 0 <= first < last", (*p.range)[0], (*p.range)[1]);
   if (!io::separator_named(p.delimiter))
     return fmt::format("delimiter: '{}' is not one separating character; give one, tab or auto", p.delimiter);
   if (!p.rows.empty() && !(p.vocabulary.empty() && p.vocabulary_file.empty()))

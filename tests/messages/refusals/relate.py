@@ -90,6 +90,7 @@ reads("'FILE': 2 labels for 3 records; the file is cut short, or its parts belon
 reads("'FILE': dense has another number of records than label", clicks(dense=[[1.0], [2.0]]))
 reads("'FILE', row 1: a label is 0 or 1, not 3", clicks(label=[0, 3, 1]))
 says("label, dense, categorical, header and range belong to file; synthetic records define all of these", T + "dataset.label=a")
+says("range [5, 5] holds no records; give 0 <= first < last", T + "dataset={type: clicks, file: a.csv, range: [5, 5]}")
 says("delimiter: ';;' is not one separating character; give one, tab or auto", T + "dataset={type: clicks, file: a.csv, delimiter: ';;'}")
 other = clicks() | {"more/categorical": [[1], [2]]}
 name = table.file("vocabulary.h5", other)

@@ -20,7 +20,7 @@ using namespace cambium::relate;
 
 namespace {
 
-struct Files {
+struct TextFiles {
   Comm comm{MPI_COMM_SELF};
   SharedScratch scratch{comm};
   std::string text(const std::string& name, const std::string& content) {
@@ -43,7 +43,7 @@ ClickFile keys_of(const std::string& path, std::int64_t least = 1) {
   return keys;
 }
 
-std::string refusal(Files& files, const ClickFile& keys) {
+std::string click_refusal(TextFiles& files, const ClickFile& keys) {
   try {
     read_clicks(keys);
   } catch (const InputError& error) {
@@ -63,7 +63,7 @@ std::string value_of(const RecordSet& records, std::int64_t record, std::size_t 
 }  // namespace
 
 TEST_CASE("a text of clicks: labels, numbers with missing ones, categories") {
-  Files files;
+  TextFiles files;
   const auto records = read_clicks(keys_of(files.text("c.csv", plain_text)));
   CHECK(records.answers == std::vector<double>{1, 0, 0});
   CHECK(records.place == std::vector<std::int64_t>{2, 3, 4});
@@ -85,7 +85,7 @@ TEST_CASE("a text of clicks: labels, numbers with missing ones, categories") {
 }
 
 TEST_CASE("the same clicks in the spellings of other programs") {
-  Files files;
+  TextFiles files;
   const auto expected = read_clicks(keys_of(files.text("plain.csv", plain_text)));
   const auto replaced = [](std::string text, const std::string& from, const std::string& to) {
     for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
@@ -137,7 +137,7 @@ TEST_CASE("the same clicks in the spellings of other programs") {
 }
 
 TEST_CASE("Criteo: tabs, no names, 13 numbers and 26 categories, empty where missing") {
-  Files files;
+  TextFiles files;
   std::string text;
   for (int r = 0; r < 20; ++r) {
     text += std::to_string(r % 3 == 0);
@@ -162,18 +162,18 @@ TEST_CASE("Criteo: tabs, no names, 13 numbers and 26 categories, empty where mis
 }
 
 TEST_CASE("records of a range") {
-  Files files;
+  TextFiles files;
   auto keys = keys_of(files.text("c.csv", plain_text));
   keys.range = {{1, 3}};
   const auto records = read_clicks(keys);
   CHECK(records.answers == std::vector<double>{0, 0});
   CHECK(*records.columns[1].vocabulary == Vocabulary{"", "b"});
   keys.range = {{1, 4}};
-  CHECK(refusal(files, keys) == "range [1, 4]: 'c.csv' has 3 records; give 0 <= first < last <= 3");
+  CHECK(click_refusal(files, keys) == "range [1, 4]: 'c.csv' has 3 records; give 0 <= first < last <= 3");
 }
 
 TEST_CASE("columns that are not there, ambiguous or selected twice are refused with their key") {
-  Files files;
+  TextFiles files;
   auto keys = keys_of(files.text("c.csv", plain_text));
   const auto about = [&](const ClickFile& with) {
     try {
@@ -225,11 +225,24 @@ TEST_CASE("columns that are not there, ambiguous or selected twice are refused w
       "0");
   with.text.dense = {"1", "2"};
   CHECK(about(with).empty());
+  with = keys;
+  with.text.label = "0";
+  with.text.dense = {"1"};
+  with.text.categorical = {"2"};
+  with.file = files.text("few.csv", "0,1,2\n1,5,2\n");
+  CHECK(
+      about(with) ==
+      "clicks.header header: few.csv:1: the first line '0', '1', '2' may name the columns or be a record; set header: "
+      "true or header: false");
+  with.text.header = false;
+  CHECK(read_clicks(with).size() == 2);
+  with.text.header = true;
+  CHECK(read_clicks(with).size() == 1);
 }
 
 TEST_CASE("odd texts of clicks are refused with file and line") {
-  Files files;
-  const auto said = [&](const std::string& text) { return refusal(files, keys_of(files.text("c.csv", text))); };
+  TextFiles files;
+  const auto said = [&](const std::string& text) { return click_refusal(files, keys_of(files.text("c.csv", text))); };
   const std::string head = "click,price,hour,site,user\n";
   CHECK(said("") == "'c.csv' has no records");
   CHECK(said(head) == "'c.csv' has no records");
@@ -258,38 +271,38 @@ TEST_CASE("odd texts of clicks are refused with file and line") {
         "be a decimal or a thousands separator; set decimal: ',' if it is the decimal point, else remove it");
   auto keys = keys_of(files.text("c.csv", head + "1,2.5,3,a,b\n"));
   keys.text.decimal = train::CsvForm::Decimal::comma;
-  CHECK(refusal(files, keys) ==
+  CHECK(click_refusal(files, keys) ==
         "c.csv:2: '2.5' in column 'price' is not a number with a decimal comma; select the column by categorical if it "
         "holds names");
   keys = keys_of(files.text("c.csv", plain_text));
   keys.group = "raw_train";
-  CHECK(refusal(files, keys) ==
+  CHECK(click_refusal(files, keys) ==
         "'c.csv' is a text, which has no groups; remove group and vocabulary, or name an HDF5 file");
   keys = keys_of(files.text("c.csv", plain_text));
   keys.rows = {5, 5};
-  CHECK(refusal(files, keys) ==
+  CHECK(click_refusal(files, keys) ==
         "'c.csv', column site: 'mail' is not a row index, which num_embeddings expects; remove num_embeddings");
   keys.file = files.text("c.csv", head + "1,2,3,4,0\n0,2,3,1,2\n");
   CHECK(read_clicks(keys).bag_of(1, 1)[0] == 2);
 }
 
 TEST_CASE("categories in HDF5 as text, and what belongs to text only") {
-  Files files;
+  TextFiles files;
   const auto path = files.scratch.file("text.h5");
   {
     auto file = io::File::create(path);
     file.write("label", std::vector<std::int32_t>{1, -1, -1});
     file.write("categorical", std::vector<std::string>{"news", "mail", "news"});
   }
-  CHECK(refusal(files, {path, "", "", 1, {}}) == "'text.h5': /categorical must be records x columns");
+  CHECK(click_refusal(files, {path, "", "", 1, {}}) == "'text.h5': /categorical must be records x columns");
   auto keys = keys_of(path);
-  CHECK(refusal(files, keys) ==
+  CHECK(click_refusal(files, keys) ==
         "'text.h5' is an HDF5 file, whose arrays are label, categorical and dense; the keys label, dense, categorical, "
         "header, delimiter and decimal belong to text");
 }
 
 TEST_CASE("the vocabulary of a network is that of its training samples, whatever else the file holds") {
-  Files files;
+  TextFiles files;
   std::string text = "click,price,hour,site,user\n";
   for (int r = 0; r < 8; ++r) text += fmt::format("{},1,2,{},u{}\n", r % 2, r < 6 ? "known" : "late", r / 2);
   const auto path = files.text("c.csv", text);
@@ -342,15 +355,15 @@ std::string table_of(const std::vector<std::string>& lines) {
 }  // namespace
 
 TEST_CASE("a model maps the same text to the same rows in any file") {
-  Files files;
-  Place place(files.comm, files.scratch.file("run"));
+  TextFiles files;
   const auto learned = made_lines(0, 300, 12), later = made_lines(1000, 60, 20);
   const std::string columns = ", dense: [price, hour], categorical: [site, user]";
   const auto data = [&](const std::string& path) { return "{type: clicks, file: " + path + columns + "}"; };
-  for (const std::string network : {"{type: dlrm, embedding_dim: 4, bottom: [4], top: [4], precision: float64}",
-                                    "{type: factorization_machine, embedding_dim: 4}"}) {
+  for (const std::string network : {"dlrm, bottom: [4], top: [4]", "factorization_machine"}) {
     INFO(network);
-    place.run("train", "{network: " + network + ", dataset: " + data(files.text("learned.csv", table_of(learned))) +
+    Place place(files.comm, files.scratch.file(network.substr(0, 4)));
+    place.run("train", "{network: {type: " + network + ", embedding_dim: 4, precision: float64}, dataset: " +
+                           data(files.text("learned.csv", table_of(learned))) +
                            ", hold_out: 0.2, batch: 32, epochs: 3, learning_rate: {type: constant, start: 0.01}, "
                            "tables: {optimizer: adagrad, learning_rate_scale: 10}}");
     const auto predicted = [&](const std::vector<std::string>& lines) {
@@ -362,17 +375,22 @@ TEST_CASE("a model maps the same text to the same rows in any file") {
       for (std::size_t k = 0; k < lines.size(); ++k) out[lines[k]] = values[k];
       return out;
     };
+    const auto straight = predicted(later);
+    // Alike up to rounding: products of matrices depend on the number of rows.
+    const auto agree = [&](const std::map<std::string, double>& found) {
+      double worst = 0.0;
+      for (const auto& [line, value] : found)
+        if (straight.contains(line)) worst = std::max(worst, std::abs(value - straight.at(line)));
+      return worst < 1e-12;
+    };
     auto lines = later;
-    const auto straight = predicted(lines);
     std::reverse(lines.begin(), lines.end());
     std::rotate(lines.begin(), lines.begin() + 17, lines.end());
-    CHECK(predicted(lines) == straight);
-    // In a file of its own a record has the same prediction as among others.
-    for (const auto& line : {later[0], later[31]}) CHECK(predicted({line}).at(line) == straight.at(line));
-    // Those of the training file, too: a record held out there is as one of another file.
+    CHECK(agree(predicted(lines)));
+    for (const auto& line : {later[0], later[31]}) CHECK(agree(predicted({line})));
     auto all = learned;
     all.insert(all.end(), later.begin(), later.end());
-    for (const auto& [line, value] : predicted(later)) CHECK(predicted(all).at(line) == value);
+    CHECK(agree(predicted(all)));
     std::set<double> different;
     for (const auto& [line, value] : straight) different.insert(value);
     CHECK(different.size() > 40);
@@ -380,7 +398,7 @@ TEST_CASE("a model maps the same text to the same rows in any file") {
 }
 
 TEST_CASE("labels may be absent where a model predicts, and not where it learns") {
-  Files files;
+  TextFiles files;
   Place place(files.comm, files.scratch.file("run"));
   const auto path = files.text("c.csv", table_of(made_lines(0, 50, 6)));
   const std::string data = "{type: clicks, file: " + path + ", dense: [price], categorical: [site, user]";

@@ -17,7 +17,7 @@ namespace {
 
 using Pairs = std::set<std::pair<std::int32_t, std::int32_t>>;
 
-Pairs pairs_of(const sparse::Csr<float>& links) {
+Pairs pairs_in(const sparse::Csr<float>& links) {
   Pairs out;
   for (std::int64_t user = 0; user < links.rows; ++user)
     for (const auto item : links.columns_of(user)) out.emplace(static_cast<std::int32_t>(user), item);
@@ -75,7 +75,7 @@ TEST_CASE("training and validation links are no candidates when test links are r
 TEST_CASE("training links alone are no candidates when validation links are ranked", "[links]") {
   // Candidates of user 0: items 1 to 4; of user 1: 0, 2, 3, 4, of which 4 comes last.
   const auto graph = graph_of(ValidationUse::predict);
-  CHECK(pairs_of(graph->held_out) == Pairs{{0, 1}, {1, 4}});
+  CHECK(pairs_in(graph->held_out) == Pairs{{0, 1}, {1, 4}});
   CHECK_THAT(judged(*graph, 1).recall, is(0.5));
   CHECK_THAT(judged(*graph, 3).recall, is(0.5));
   CHECK_THAT(judged(*graph, 4).recall, is(1.0));
@@ -94,22 +94,22 @@ TEST_CASE("uses of validation links that are also training links", "[links]") {
   };
   const auto given = with(ValidationUse::as_given), apart = with(ValidationUse::apart),
              trained = with(ValidationUse::train), predicted = with(ValidationUse::predict);
-  CHECK(pairs_of(given->training) == Pairs{{0, 0}, {0, 1}, {1, 1}});
-  CHECK(pairs_of(given->validation) == Pairs{{1, 2}});
+  CHECK(pairs_in(given->training) == Pairs{{0, 0}, {0, 1}, {1, 1}});
+  CHECK(pairs_in(given->validation) == Pairs{{1, 2}});
   CHECK(given->notes.back() ==
         "1 of 2 validation links are also in training and stay there; train_on_validation: false takes them out");
-  CHECK(pairs_of(apart->training) == Pairs{{0, 0}, {1, 1}});
-  CHECK(pairs_of(apart->validation) == Pairs{{0, 1}, {1, 2}});
-  CHECK(pairs_of(trained->training) == Pairs{{0, 0}, {0, 1}, {1, 1}, {1, 2}});
+  CHECK(pairs_in(apart->training) == Pairs{{0, 0}, {1, 1}});
+  CHECK(pairs_in(apart->validation) == Pairs{{0, 1}, {1, 2}});
+  CHECK(pairs_in(trained->training) == Pairs{{0, 0}, {0, 1}, {1, 1}, {1, 2}});
   CHECK(trained->validation.entries() == 0);
   CHECK(trained->duplicates == 0);
-  CHECK(pairs_of(predicted->training) == Pairs{{0, 0}, {1, 1}});
-  CHECK(pairs_of(predicted->held_out) == Pairs{{0, 1}, {1, 2}});
+  CHECK(pairs_in(predicted->training) == Pairs{{0, 0}, {1, 1}});
+  CHECK(pairs_in(predicted->held_out) == Pairs{{0, 1}, {1, 2}});
   // A network that was stopped by the validation links may be judged on the test links.
   CHECK(apart->fingerprint == predicted->fingerprint);
   CHECK(apart->fingerprint != given->fingerprint);
   for (const auto& graph : {given, apart, trained}) {
-    CHECK(pairs_of(graph->held_out) == Pairs{{0, 2}});  // a link of two splits is not looked for
+    CHECK(pairs_in(graph->held_out) == Pairs{{0, 2}});  // a link of two splits is not looked for
     CHECK(graph->known == 1);
   }
 }
@@ -122,8 +122,8 @@ TEST_CASE("validation links of a plain graph lead both ways", "[links]") {
   parts.validation = {{1, 2}, {3, 0}};
   use_validation(parts, ValidationUse::apart);
   const auto graph = make_links(std::move(parts));
-  CHECK(pairs_of(graph->training) == Pairs{{0, 1}, {1, 0}, {2, 3}, {3, 2}});
-  CHECK(pairs_of(graph->validation) == Pairs{{0, 3}, {1, 2}, {2, 1}, {3, 0}});
+  CHECK(pairs_in(graph->training) == Pairs{{0, 1}, {1, 0}, {2, 3}, {3, 2}});
+  CHECK(pairs_in(graph->validation) == Pairs{{0, 3}, {1, 2}, {2, 1}, {3, 0}});
   const std::vector<float> row{1, 2, 3, 4};
   const auto items = best_items(*graph, 0, row, 4);
   REQUIRE(items.size() == 1);
@@ -176,9 +176,9 @@ TEST_CASE("validation links of files and texts", "[links]") {
   from.validation = text("validation.txt", "0 1\n1 4\n");
   for (const auto& graph :
        {make_links(read_links(scratch.file("links.h5"), false)), make_links(read_link_lines(from))}) {
-    CHECK(pairs_of(graph->training) == Pairs{{0, 0}, {1, 1}});
-    CHECK(pairs_of(graph->validation) == Pairs{{0, 1}, {1, 4}});
-    CHECK(pairs_of(graph->held_out) == Pairs{{0, 2}, {1, 2}, {1, 3}});
+    CHECK(pairs_in(graph->training) == Pairs{{0, 0}, {1, 1}});
+    CHECK(pairs_in(graph->validation) == Pairs{{0, 1}, {1, 4}});
+    CHECK(pairs_in(graph->held_out) == Pairs{{0, 2}, {1, 2}, {1, 3}});
   }
   from.validation = text("empty.txt", "# none\n");
   CHECK_THROWS_WITH(read_link_lines(from),
