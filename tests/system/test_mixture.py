@@ -64,7 +64,8 @@ class Mixture(unittest.TestCase):
 
     def test_equals_the_file_made_by_hand(self):
         _, by_hand = self.trained(self.set("by_hand"))
-        for overrides, ranks in (((), 1), ((), 2), ((), 4), (("stages[0].train.loader=buffered",), 2)):
+        for overrides, ranks in (((), 1), ((), 2), ((), 4), (("stages[0].train.loader=buffered",), 2),
+                                 (("stages[0].train.loader={type: buffered, shared_memory: true}",), 4)):
             out, mixed = self.trained(self.mixture(), *overrides, ranks=ranks)
             self.assertIn("mixture of 32 samples: 24 of hdf5 (1 passes), 8 of hdf5 (1.6 passes)", out)
             for key, values in by_hand.items():

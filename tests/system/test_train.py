@@ -276,15 +276,37 @@ class Training(unittest.TestCase):
         self.assertIn("model 2 of 3", out)
         self.assertEqual(weights(folder, "model_2/model.h5"), models[1])
 
+    def run_with(self, name, *overrides, ranks=1, **given):
+        """Weights of a training, and what it printed."""
+        folder = program.fresh(name)
+        code, out, error = program.run("run", deck(folder, every=1000, **given), *overrides, ranks=ranks)
+        self.assertEqual(code, 0, error)
+        return weights(folder), out + error
+
     def test_loaders_train_alike(self):
+        planned = "stages[0].train.loader={type: buffered, %s}"
         for mode in ("ordered", "fast"):
-            one, _ = self.trained("loader_default", mode=mode, every=1000)
-            for ranks in (1, 2) if mode == "ordered" else (1,):
-                folder = program.fresh("train_loader_buffered")
-                code, _, error = program.run("run", deck(folder, mode=mode, every=1000), "stages[0].train.loader=buffered",
-                                             ranks=ranks)
-                self.assertEqual(code, 0, error)
-                self.assertEqual(weights(one), weights(folder), (mode, ranks))
+            for permutation in ("stored", "computed"):
+                order = f"stages[0].train.permutation={permutation}"
+                for ranks in (1, 2, 4):
+                    shuffled, _ = self.run_with("train_loader_default", order, mode=mode, ranks=ranks)
+                    # Remapped, sums over ranks have another order unless the mode fixes it.
+                    for keys in ("shared_memory: true", "remap: false") + (("prefetch: 0",) if mode == "ordered" or ranks == 1 else ()):
+                        found, out = self.run_with("train_loader_buffered", order, planned % keys, mode=mode, ranks=ranks)
+                        self.assertEqual(shuffled, found, (mode, permutation, ranks, keys))
+                        self.assertIn("loader buffered: the samples of the data set are computed, not read from files, so there are no reads to "
+                                      "plan; loader: shuffle computes them when they are needed", out)
+                    if mode == "ordered" and ranks > 1:
+                        self.assertEqual(shuffled, one)
+                    one = shuffled
+
+    def test_a_permutation_cannot_change(self):
+        folder, _ = self.trained("permutation", every=50)
+        os.remove(os.path.join(folder, "run", "stages_done.txt"))
+        code, _, error = program.run("restart", os.path.join(folder, "run"), "stages[0].train.permutation=computed")
+        self.assertEqual(code, 2)
+        self.assertIn("was written with permutation stored, but the deck has computed; resume with the same, or begin a new run with start_from",
+                      error)
 
     def test_list_and_evaluate(self):
         code, out, _ = program.run("list", "models")

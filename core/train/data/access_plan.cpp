@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <queue>
+#include <tuple>
 
 namespace cambium::train {
 
@@ -10,57 +12,76 @@ namespace {
 
 constexpr auto never = std::numeric_limits<std::uint64_t>::max();
 
-std::vector<std::uint32_t> inverse(const std::vector<std::int64_t>& order) {
-  std::vector<std::uint32_t> place(order.size());
-  for (std::size_t k = 0; k < order.size(); ++k) place[order[k]] = static_cast<std::uint32_t>(k);
-  return place;
+/// Positions in a batch of this size that each of these ranks computes.
+std::vector<std::pair<std::int64_t, std::int64_t>> slices_of_ranks(BatchPlan plan, const std::vector<int>& ranks,
+                                                                   std::int64_t batch) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> out;
+  for (const int rank : ranks) {
+    plan.rank = rank;
+    const auto slices = slices_of(plan, batch);
+    out.emplace_back(slices.front().first, slices.back().second);
+  }
+  return out;
 }
 
 }  // namespace
 
-AccessPlan::AccessPlan(const BatchPlan& plan, const Options& options, ChunkOf chunk_of)
-    : plan_(plan), options_(options), chunk_of_(std::move(chunk_of)) {
+AccessPlan::AccessPlan(const BatchPlan& plan, const Options& options, ChunkOf chunk_of, Copies copies)
+    : plan_(plan), options_(options), chunk_of_(std::move(chunk_of)), copies_(std::move(copies)) {
   // Ranks that can buffer everything do not need remapping, and then compute equal parts.
-  remap_ = options.remap && !plan.ordered && plan.ranks > 1 && options.capacity < plan.samples;
-  const auto n = static_cast<std::size_t>(plan.samples);
-  holder_.assign(n, -1);
-  key_.assign(n, 0);
-  buffers_.resize(plan.ranks);
+  remap_ = options.remap && options.node.empty() && !plan.ordered && plan.ranks > 1 && options.capacity < plan.samples;
+  ranks_ = options.node.empty() ? std::vector{plan.rank} : options.node;
+  if (remap_) {
+    ranks_.resize(plan.ranks);
+    std::iota(ranks_.begin(), ranks_.end(), 0);
+  }
+  own_ = static_cast<int>(std::find(ranks_.begin(), ranks_.end(), plan.rank) - ranks_.begin());
+  const std::int64_t rest = plan.samples - (plan.steps_per_epoch() - 1) * plan.batch;
+  slices_ = slices_of_ranks(plan, ranks_, plan.batch);
+  last_slices_ = slices_of_ranks(plan, ranks_, rest);
+  const std::int64_t most = std::min(options.capacity, plan.samples / std::ssize(ranks_) + 1) * std::ssize(ranks_);
+  buffers_ = PlannedBuffers(plan.samples, std::ssize(ranks_), std::min(most, plan.samples));
 }
 
 void AccessPlan::begin_epoch(std::int64_t epoch) {
-  if (epoch == epoch_ + 1 && !then_.empty()) {
-    place_.swap(then_);
-  } else {
-    place_ = inverse(epoch_order(plan_.seed, epoch, plan_.samples));
-  }
-  order_.resize(place_.size());
-  for (std::size_t id = 0; id < place_.size(); ++id) order_[place_[id]] = static_cast<std::int64_t>(id);
-  then_ = inverse(epoch_order(plan_.seed, epoch + 1, plan_.samples));
-  epoch_ = epoch;
+  order_ = then_.epoch() == epoch ? std::move(then_) : EpochOrder(plan_, epoch);
+  order_.add_order();
+  then_ = EpochOrder(plan_, epoch + 1);
 }
 
-/// True if this rank computes this position of an epoch that is not remapped.
-bool AccessPlan::mine(std::uint32_t place) const {
-  const std::int64_t first = place / plan_.batch * plan_.batch;
-  const auto slices = slices_of(plan_, std::min(plan_.batch, plan_.samples - first));
-  const std::int64_t at = place - first;
-  return at >= slices.front().first && at < slices.back().second;
+/// True if a planned rank computes this position of an epoch that is not remapped.
+bool AccessPlan::planned_here(std::int64_t place) const {
+  if (std::ssize(ranks_) == plan_.ranks) return true;
+  const std::int64_t at = place % plan_.batch;
+  const auto& slices = place / plan_.batch + 1 < plan_.steps_per_epoch() ? slices_ : last_slices_;
+  auto after = std::upper_bound(slices.begin(), slices.end(), at,
+                                [](std::int64_t value, const auto& slice) { return value < slice.second; });
+  return after != slices.end() && at >= after->first;
 }
 
-/// Position of the next use of a sample after the current batch; `never` if beyond the end of the run or, without
-/// remapping, not computed by this rank in this or the next epoch.
-AccessPlan::Position AccessPlan::next_use(std::int64_t id) const {
+/// Position of the next use of this index after the current batch; `never` if beyond the end of the run or, without
+/// remapping, not computed by a planned rank in this or the next epoch.
+AccessPlan::Position AccessPlan::next_position(std::int64_t id) const {
   const auto n = static_cast<Position>(plan_.samples);
-  const auto k = static_cast<std::size_t>(id);
-  const Position base = static_cast<Position>(epoch_) * n;
-  auto good = [&](Position at, std::uint32_t place) {
+  const Position base = static_cast<Position>(order_.epoch()) * n;
+  auto good = [&](Position at, std::int64_t place) {
     const auto step = static_cast<std::int64_t>(at / n) * plan_.steps_per_epoch() + place / plan_.batch;
-    return at >= now_ && (plan_.steps == 0 || step < plan_.steps) && (remap_ || mine(place));
+    return at >= now_ && (plan_.steps == 0 || step < plan_.steps) && (remap_ || planned_here(place));
   };
-  if (good(base + place_[k], place_[k])) return base + place_[k];
-  if (good(base + n + then_[k], then_[k])) return base + n + then_[k];
+  const std::int64_t place = order_.place_of(id);
+  if (good(base + static_cast<Position>(place), place)) return base + static_cast<Position>(place);
+  const std::int64_t then = then_.place_of(id);
+  if (good(base + n + static_cast<Position>(then), then)) return base + n + static_cast<Position>(then);
   return never;
+}
+
+/// The next use of a sample under any of its indices.
+AccessPlan::Position AccessPlan::next_use(std::int64_t id) const {
+  Position soonest = next_position(id);
+  if (!copies_.next) return soonest;
+  for (std::int64_t copy = copies_.next(id); copy >= 0; copy = copies_.next(copy))
+    soonest = std::min(soonest, next_position(copy));
+  return soonest;
 }
 
 /// Eviction key: the item with the largest key is evicted first.
@@ -79,136 +100,190 @@ AccessPlan::Position AccessPlan::key_of(std::int64_t id) const {
 }
 
 /// Assigns unbuffered samples, chunk by chunk, to the rank with the fewest reads in this batch; ties go to the rank
-/// with the fewest samples, then round-robin.
+/// with the fewest samples, then round-robin. Remapped, that rank computes them, too.
 void AccessPlan::deal_missing(std::span<const std::int64_t> ids, const std::vector<std::int64_t>& places,
-                              std::vector<Share>& shares) {
-  const auto ranks = static_cast<std::int64_t>(shares.size());
+                              Shares& shares) {
+  const auto ranks = std::ssize(shares);
   const std::int64_t most = (std::ssize(ids) + ranks - 1) / ranks;
-  std::vector<std::pair<std::int64_t, std::int64_t>> by_chunk;  // first sample of the chunk, position
-  for (const auto place : places) by_chunk.emplace_back(chunk_of_(ids[place]).first, place);
-  std::stable_sort(by_chunk.begin(), by_chunk.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  using Missing = std::tuple<std::int64_t, std::int64_t, std::int64_t>;
+  std::vector<Missing> by_chunk;  // first sample of the chunk, position, sample
+  for (const auto place : places) {
+    const std::int64_t item = first_copy(ids[place]);
+    by_chunk.emplace_back(chunk_of_(item).first, copies_.first ? item : place, place);
+  }
+  std::sort(by_chunk.begin(), by_chunk.end());
+  using Load = std::tuple<std::int64_t, std::int64_t, std::int64_t>;  // two quantities, turn
+  const bool even = options_.even == Even::samples && remap_;
+  auto load_of = [&](std::int64_t turn) -> Load {
+    const Share& share = shares[(next_step_ + turn) % ranks];
+    const auto samples = std::ssize(share.compute);
+    return even ? Load{samples, share.reads, turn} : Load{share.reads, samples, turn};
+  };
+  std::priority_queue<Load, std::vector<Load>, std::greater<>> least;
+  for (std::int64_t turn = 0; turn < ranks && !by_chunk.empty(); ++turn) least.push(load_of(turn));
   Share* target = nullptr;
+  std::int64_t turn = -1, last_item = -1;
   for (std::size_t k = 0; k < by_chunk.size(); ++k) {
-    const bool full = options_.even == Even::samples && target && std::ssize(target->compute) >= most;
-    if (k == 0 || by_chunk[k].first != by_chunk[k - 1].first || full) {
-      auto worse = [&](const Share& a, const Share& b) {  // a is a worse choice than b
-        const auto x = std::ssize(a.compute), y = std::ssize(b.compute);
-        if (options_.even == Even::samples) return x != y ? x > y : a.reads > b.reads;
-        return a.reads != b.reads ? a.reads > b.reads : x > y;
-      };
-      target = nullptr;
-      for (std::int64_t r = 0; r < ranks; ++r) {
-        Share& candidate = shares[(next_step_ + r) % ranks];
-        if (!target || worse(*target, candidate)) target = &candidate;
-      }
+    const std::int64_t place = std::get<2>(by_chunk[k]), item = first_copy(ids[place]);
+    const bool again = target && item == last_item;
+    const bool full = even && target && !again && std::ssize(target->compute) >= most;
+    if (k == 0 || std::get<0>(by_chunk[k]) != std::get<0>(by_chunk[k - 1]) || full) {
+      if (target) least.push(load_of(turn));
+      turn = std::get<2>(least.top());
+      least.pop();
+      target = &shares[(next_step_ + turn) % ranks];
       ++target->reads;
     }
-    target->compute.push_back(by_chunk[k].second);
-    target->missing.push_back(ids[by_chunk[k].second]);
+    if (remap_) target->compute.push_back(place);
+    if (!again) target->missing.push_back(item);
+    last_item = item;
   }
 }
 
 /// Assigns every sample to the rank that has it buffered, the others by deal_missing().
-void AccessPlan::deal(std::span<const std::int64_t> ids, std::vector<Share>& shares) {
+void AccessPlan::deal(std::span<const std::int64_t> ids, Shares& shares) {
   const std::int64_t most = (std::ssize(ids) + plan_.ranks - 1) / plan_.ranks;
   std::vector<std::int64_t> missing;
+  std::unordered_set<std::int64_t> dealt;  // samples that may come again in this batch
   for (std::int64_t k = 0; k < std::ssize(ids); ++k) {
-    const auto id = static_cast<std::size_t>(ids[k]);
-    const int holder = holder_[id];
-    const bool full = holder >= 0 && options_.even == Even::samples && std::ssize(shares[holder].compute) >= most;
-    if (holder < 0 || full) {
-      if (full) {  // it moves to the rank that will read it
-        buffers_[holder].erase({key_[id], static_cast<std::int64_t>(id)});
-        holder_[id] = -1;
-        if (holder == plan_.rank) step_.drop.push_back(static_cast<std::int64_t>(id));
-      }
-      missing.push_back(k);
-    } else {
+    const std::int64_t item = first_copy(ids[k]);
+    const int holder = buffers_.holder_of(item);
+    const bool full = holder >= 0 && options_.even == Even::samples && !dealt.contains(item) &&
+                      std::ssize(shares[holder].compute) >= most;
+    if (holder >= 0 && !full) {
       shares[holder].compute.push_back(k);
+      if (copies_.first) dealt.insert(item);
+      continue;
     }
+    if (full) {  // it moves to the rank that will read it
+      buffers_.erase(item);
+      if (holder == own_) step_.drop.push_back(item);
+    }
+    missing.push_back(k);
   }
   deal_missing(ids, missing, shares);
   for (auto& share : shares) std::sort(share.compute.begin(), share.compute.end());
 }
 
-/// Assigns this rank its own slices.
-void AccessPlan::own_share(std::span<const std::int64_t> ids, Share& share) {
-  const auto slices = slices_of(plan_, std::ssize(ids));
-  std::vector<std::int64_t> chunks;
-  for (std::int64_t k = slices.front().first; k < slices.back().second; ++k) {
-    const std::int64_t id = ids[k];
-    share.compute.push_back(k);
-    if (holder_[id] >= 0) continue;
-    share.missing.push_back(id);
-    chunks.push_back(chunk_of_(id).first);
-  }
-  std::sort(chunks.begin(), chunks.end());
-  share.reads = std::unique(chunks.begin(), chunks.end()) - chunks.begin();
+/// Assigns every planned rank its own slices, and the samples that none of them holds to one of them for reading.
+void AccessPlan::own_slices(std::span<const std::int64_t> ids, Shares& shares) {
+  const auto& slices = std::ssize(ids) == plan_.batch ? slices_ : last_slices_;
+  std::vector<std::int64_t> missing;
+  for (std::size_t r = 0; r < shares.size(); ++r)
+    for (std::int64_t k = slices[r].first; k < slices[r].second; ++k) {
+      shares[r].compute.push_back(k);
+      if (buffers_.holder_of(first_copy(ids[k])) < 0) missing.push_back(k);
+    }
+  deal_missing(ids, missing, shares);
 }
 
-/// Inserts a sample into a rank's buffer, or updates its key.
-void AccessPlan::put(int rank, std::int64_t id) {
-  auto& buffer = buffers_[rank];
-  const auto k = static_cast<std::size_t>(id);
-  const bool held = holder_[k] == rank;
-  if (held && (options_.keep == Keep::newest || options_.keep == Keep::first)) return;
-  if (held) buffer.erase({key_[k], id});
-  key_[k] = key_of(id);
-  holder_[k] = rank;
-  buffer.emplace(key_[k], id);
+/// Inserts the samples of this step into buffers, or updates their keys.
+void AccessPlan::buffer_used(std::span<const std::int64_t> ids, const Shares& shares) {
+  const bool keeps_key = options_.keep == Keep::newest || options_.keep == Keep::first;
+  for (int buffer = 0; buffer < static_cast<int>(shares.size()); ++buffer)
+    for (const auto item : shares[buffer].missing) buffers_.put(buffer, item, key_of(item));
+  for (const auto& share : shares)
+    for (const auto place : share.compute) {
+      const std::int64_t item = first_copy(ids[place]);
+      if (!keeps_key) buffers_.put(buffers_.holder_of(item), item, key_of(item));
+    }
 }
 
 /// Adds the neighbours read along by a rank and evicts samples down to the buffer's capacity.
-void AccessPlan::finish(int rank, const Share& share) {
+void AccessPlan::finish(int buffer, Share& share) {
   std::vector<std::int64_t> neighbours;
   for (const auto id : share.missing) {
     const auto [first, last] = chunk_of_(id);
-    for (std::int64_t other = first; last - first > 1 && other < last; ++other)
-      if (holder_[other] < 0) put(rank, other), neighbours.push_back(other);
+    for (std::int64_t other = first; last - first > 1 && other < last; ++other) {
+      if (buffers_.holder_of(other) >= 0) continue;
+      buffers_.put(buffer, other, key_of(other));
+      neighbours.push_back(other);
+    }
   }
   std::sort(neighbours.begin(), neighbours.end());
-  auto& buffer = buffers_[rank];
-  while (std::ssize(buffer) > options_.capacity) {
-    const std::int64_t id = buffer.rbegin()->second;
-    buffer.erase(std::prev(buffer.end()));
-    holder_[id] = -1;
+  while (buffers_.size(buffer) > options_.capacity) {
+    const std::int64_t id = buffers_.evict(buffer);
     const bool never_held = std::binary_search(neighbours.begin(), neighbours.end(), id);
-    if (rank == plan_.rank && !never_held) step_.drop.push_back(id);
+    if (buffer == own_ && !never_held) step_.drop.push_back(id);
   }
-  if (rank != plan_.rank) return;
+  if (buffer != own_) return;
+  std::sort(share.missing.begin(), share.missing.end());
   step_.read = share.missing;
-  std::sort(step_.read.begin(), step_.read.end());
   for (const auto id : neighbours)
-    if (holder_[id] == rank) step_.bring.push_back(id);
+    if (buffers_.holder_of(id) == buffer) step_.bring.push_back(id);
+}
+
+/// Samples of this rank, and which buffers of the node have those that other ranks compute.
+void AccessPlan::describe_own(std::span<const std::int64_t> ids, const Shares& shares) {
+  for (const auto place : shares[own_].compute) step_.compute.push_back(ids[place]);
+  if (options_.node.empty()) return;
+  std::vector<std::pair<int, std::int64_t>> lent;  // buffer, sample
+  for (int rank = 0; rank < static_cast<int>(shares.size()); ++rank)
+    for (const auto place : shares[rank].compute) {
+      const std::int64_t item = first_copy(ids[place]);
+      const int buffer = buffers_.holder_of(item);
+      if (rank == own_) step_.holder.push_back(buffer);
+      if (rank != buffer) lent.emplace_back(buffer, item);
+    }
+  std::sort(lent.begin(), lent.end());
+  lent.erase(std::unique(lent.begin(), lent.end()), lent.end());
+  std::vector<std::int64_t> counts(shares.size(), 0);
+  for (const auto& [buffer, item] : lent) {
+    step_.most_lent = std::max(step_.most_lent, ++counts[buffer]);
+    if (buffer == own_) step_.lend.push_back(item);
+  }
 }
 
 const AccessPlan::Step& AccessPlan::advance() {
   const std::int64_t epoch = plan_.epoch_of(next_step_);
-  if (epoch != epoch_) begin_epoch(epoch);
-  const auto ids = batch_of(plan_, order_, next_step_);
+  if (epoch != order_.epoch()) begin_epoch(epoch);
+  const std::int64_t first = next_step_ % plan_.steps_per_epoch() * plan_.batch;
+  std::vector<std::int64_t> ids(std::min(plan_.batch, plan_.samples - first));
+  for (std::int64_t k = 0; k < std::ssize(ids); ++k) ids[k] = order_.at(first + k);
   step_ = {};
   step_.step = next_step_;
   step_.batch = std::ssize(ids);
   step_.reads.assign(plan_.ranks, 0);
-  now_ =
-      static_cast<Position>(epoch_ * plan_.samples + next_step_ % plan_.steps_per_epoch() * plan_.batch + step_.batch);
-  std::vector<Share> shares(plan_.ranks);
+  now_ = static_cast<Position>(epoch * plan_.samples + first + step_.batch);
+  Shares shares(ranks_.size());
   if (remap_)
     deal(ids, shares);
   else
-    own_share(ids, shares[plan_.rank]);
-  const int first = remap_ ? 0 : plan_.rank, last = remap_ ? plan_.ranks : plan_.rank + 1;
-  for (int rank = first; rank < last; ++rank)
-    for (const auto place : shares[rank].compute) put(rank, ids[place]);
-  for (int rank = first; rank < last; ++rank) {
-    step_.reads[rank] = shares[rank].reads;
-    finish(rank, shares[rank]);
+    own_slices(ids, shares);
+  const Share& own = shares[own_];
+  step_.found = std::ssize(own.compute);
+  if (remap_ || options_.node.empty()) {
+    step_.found -= std::ssize(own.missing);
+  } else {
+    for (const auto place : own.compute)
+      if (buffers_.holder_of(first_copy(ids[place])) < 0) --step_.found;
   }
-  const Share& own = shares[plan_.rank];
-  for (const auto place : own.compute) step_.compute.push_back(ids[place]);
-  step_.found = std::ssize(own.compute) - std::ssize(own.missing);
+  buffer_used(ids, shares);
+  describe_own(ids, shares);
+  for (int buffer = 0; buffer < static_cast<int>(shares.size()); ++buffer) {
+    step_.reads[ranks_[buffer]] = shares[buffer].reads;
+    finish(buffer, shares[buffer]);
+  }
   ++next_step_;
   return step_;
+}
+
+std::int64_t AccessPlan::bytes() const {
+  const auto vectors = (ranks_.capacity() * sizeof(int)) + (slices_.capacity() + last_slices_.capacity()) * 16 +
+                       (step_.compute.capacity() + step_.read.capacity() + step_.drop.capacity() +
+                        step_.bring.capacity() + step_.reads.capacity()) *
+                           sizeof(std::int64_t) +
+                       step_.lend.capacity() * sizeof(std::int64_t) + step_.holder.capacity() * sizeof(int);
+  return order_.bytes() + then_.bytes() + buffers_.bytes() + static_cast<std::int64_t>(vectors);
+}
+
+std::int64_t AccessPlan::most_bytes(const BatchPlan& plan, std::int64_t capacity, std::int64_t ranks) {
+  const bool stored = plan.permutation == BatchPlan::Permutation::stored;
+  const std::int64_t per_rank = std::min(capacity + plan.batch, plan.samples);
+  const std::int64_t held = std::min(plan.samples / ranks >= per_rank ? per_rank * ranks : plan.samples, plan.samples);
+  const std::int64_t table = std::min(8 * plan.samples, 32 * held);
+  constexpr std::int64_t per_buffer = 256;  // heap's header and its reserve, share, slices
+  return (stored ? 12 : 0) * plan.samples + table + 18 * held + per_buffer * ranks + 64 * plan.batch;
 }
 
 }  // namespace cambium::train

@@ -1,11 +1,13 @@
 #pragma once
 #include <cstdint>
 #include <functional>
-#include <set>
 #include <span>
+#include <unordered_set>
 #include <vector>
 
+#include "core/train/data/planned_buffers.hpp"
 #include "core/train/kinds/batch_plan.hpp"
+#include "core/train/kinds/epoch_order.hpp"
 
 namespace cambium::train {
 
@@ -18,6 +20,14 @@ namespace cambium::train {
 /// (2022) 35). A buffer keeps the samples that are used soonest (Belady 1966). At the end of an epoch all buffers hold
 /// at most a fraction f of the samples, so no policy can find more than f of them later. This one reaches f; buffers
 /// without `remap` reach f / ranks on average.
+///
+/// With `node`, without `remap`, every rank computes its own slices, and the buffers of the node's ranks act as one: a
+/// sample is read by one rank of the node, and the others take it from that rank's buffer.
+///
+/// A sample that recurs under several indices (Copies) is read and buffered once, under its first one.
+///
+/// Memory is that of the state of one step: places in this epoch and the next (12 bytes per sample; none for computed
+/// permutations), and what all planned buffers hold (PlannedBuffers). It does not grow with the steps.
 class AccessPlan {
  public:
   /// Sample evicted from a full buffer: last used in the future; oldest; least recently used; most recently added.
@@ -29,58 +39,75 @@ class AccessPlan {
     bool remap = true;          ///< ignored for ordered plans, whose slices belong to ranks
     Keep keep = Keep::soonest;
     Even even = Even::reads;
+    std::vector<int> node =
+        {};  ///< ranks that share their buffers, ascending, with this rank; then nothing is remapped
   };
   /// Samples returned by the same read, as Dataset::chunk_of.
   using ChunkOf = std::function<std::pair<std::int64_t, std::int64_t>(std::int64_t)>;
+  /// Samples with several indices, as Dataset::first_copy and next_copy. Empty functions: there are none.
+  struct Copies {
+    std::function<std::int64_t(std::int64_t)> first, next;
+  };
 
-  /// One step from the view of this rank.
+  /// One step from the view of this rank. Samples that are read or buffered are named by their first index.
   struct Step {
     std::int64_t step = 0;
     std::int64_t batch = 0;             ///< samples of the global batch
     std::vector<std::int64_t> compute;  ///< samples of this rank, in the order of the global batch
-    std::vector<std::int64_t> read;     ///< of these, those to be read, ascending; now in its buffer
+    std::vector<std::int64_t> read;     ///< to be read because a batch needs them, ascending; now in its buffer
     std::vector<std::int64_t> drop;     ///< samples evicted from its buffer afterwards
     std::vector<std::int64_t> bring;    ///< neighbours that are read along and stay in its buffer, ascending
-    std::int64_t found = 0;             ///< of `compute`, hits in the buffer
-    std::vector<std::int64_t> reads;    ///< reads from storage by rank; only this rank's unless remapped
+    std::vector<int> holder;            ///< with `node`: for each of `compute`, its buffer, as an index of `node`
+    std::vector<std::int64_t> lend;     ///< with `node`: samples of its buffer that others compute, ascending
+    std::int64_t most_lent = 0;         ///< with `node`: by one of its ranks
+    std::int64_t found = 0;             ///< of `compute`, hits in a buffer
+    std::vector<std::int64_t> reads;    ///< reads from storage by rank; only of planned ranks
   };
 
-  AccessPlan(const BatchPlan& plan, const Options& options, ChunkOf chunk_of);
+  AccessPlan(const BatchPlan& plan, const Options& options, ChunkOf chunk_of, Copies copies = {});
   bool remaps() const { return remap_; }
   /// The next step, from 0 on.
   const Step& advance();
+  /// Memory of the plan between two steps, of all arrays whose size depends on samples, ranks or buffers.
+  std::int64_t bytes() const;
+  /// An upper bound of it: for this number of samples in the planned buffers, `ranks` of them.
+  static std::int64_t most_bytes(const BatchPlan& plan, std::int64_t capacity, std::int64_t ranks);
 
  private:
-  using Position = std::uint64_t;                              ///< epoch * samples + position in the epoch's order
-  using Buffer = std::set<std::pair<Position, std::int64_t>>;  ///< keys and samples; the last one is evicted first
+  using Position = PlannedBuffers::Key;  ///< epoch * samples + position in the epoch's order
   struct Share {
     std::vector<std::int64_t> compute;  ///< positions in the batch, ascending
-    std::vector<std::int64_t> missing;  ///< samples, in the order of the batch
+    std::vector<std::int64_t> missing;  ///< samples to read
     std::int64_t reads = 0;
   };
+  using Shares = std::vector<Share>;  ///< by planned rank
 
   void begin_epoch(std::int64_t epoch);
-  void deal(std::span<const std::int64_t> ids, std::vector<Share>& shares);
-  void deal_missing(std::span<const std::int64_t> ids, const std::vector<std::int64_t>& places,
-                    std::vector<Share>& shares);
-  void own_share(std::span<const std::int64_t> ids, Share& share);
-  void put(int rank, std::int64_t id);
-  void finish(int rank, const Share& share);
+  std::int64_t first_copy(std::int64_t id) const { return copies_.first ? copies_.first(id) : id; }
+  void deal(std::span<const std::int64_t> ids, Shares& shares);
+  void deal_missing(std::span<const std::int64_t> ids, const std::vector<std::int64_t>& places, Shares& shares);
+  void own_slices(std::span<const std::int64_t> ids, Shares& shares);
+  void buffer_used(std::span<const std::int64_t> ids, const Shares& shares);
+  void finish(int buffer, Share& share);
+  void describe_own(std::span<const std::int64_t> ids, const Shares& shares);
   Position next_use(std::int64_t id) const;
+  Position next_position(std::int64_t id) const;
   Position key_of(std::int64_t id) const;
-  bool mine(std::uint32_t place) const;
+  bool planned_here(std::int64_t place) const;
 
   BatchPlan plan_;
   Options options_;
   ChunkOf chunk_of_;
+  Copies copies_;
   bool remap_;
-  std::int64_t epoch_ = -1, next_step_ = 0;
-  Position now_ = 0;                         ///< end of the current batch
-  std::vector<std::int64_t> order_;          ///< of this epoch
-  std::vector<std::uint32_t> place_, then_;  ///< of each sample, in this epoch and the next
-  std::vector<int> holder_;                  ///< rank that holds a sample, or -1
-  std::vector<Position> key_;                ///< of held samples
-  std::vector<Buffer> buffers_;              ///< by rank; only this rank's unless remapped
+  std::vector<int> ranks_;  ///< planned ones: all, those of this node, or this one
+  int own_ = 0;             ///< this rank among them
+  /// Positions of a full and of an epoch's last batch that planned ranks compute, as [first, last) by rank.
+  std::vector<std::pair<std::int64_t, std::int64_t>> slices_, last_slices_;
+  std::int64_t next_step_ = 0;
+  Position now_ = 0;         ///< end of the current batch
+  EpochOrder order_, then_;  ///< of this epoch and the next
+  PlannedBuffers buffers_;   ///< by planned rank
   Step step_;
 };
 

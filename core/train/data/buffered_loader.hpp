@@ -1,4 +1,5 @@
 #pragma once
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <exception>
@@ -10,6 +11,7 @@
 
 #include "core/deck/describe.hpp"
 #include "core/train/data/access_plan.hpp"
+#include "core/train/data/node_exchange.hpp"
 #include "core/train/kinds/loader.hpp"
 
 namespace cambium::train {
@@ -22,6 +24,7 @@ class BufferedLoader : public Loader {
     double memory = 1024.0;  ///< MiB per rank
     int ahead = 2;           ///< batches
     bool remap = true;
+    bool shared = false;
     AccessPlan::Even even = AccessPlan::Even::reads;
     AccessPlan::Keep keep = AccessPlan::Keep::soonest;
     static void describe(deck::Describe<Params>& d);
@@ -37,23 +40,33 @@ class BufferedLoader : public Loader {
  private:
   struct Ready {
     Batch batch;
-    std::int64_t samples = 0, found = 0;
+    std::int64_t samples = 0, found = 0, reads = 0, bytes_read = 0, bytes_needed = 0, plan_bytes = 0;
     std::exception_ptr error;
   };
   void start(std::int64_t step);
   void stop();
   void read_ahead();
   Ready next();
-  std::vector<SamplePtr> gather(const AccessPlan::Step& step);
+  void require_something_to_plan(Context& context) const;
+  void find_node(Context& context);
+  std::int64_t lent_by_a_rank() const;
+  bool remaps() const { return params_.remap && !params_.shared; }
+  void read(const AccessPlan::Step& step, std::int64_t& bytes_needed);
+  std::vector<SamplePtr> from_node(const AccessPlan::Step& step);
+  std::vector<SamplePtr> gather(const AccessPlan::Step& step, std::int64_t& bytes_needed);
   std::vector<std::vector<SamplePtr>> cut(const std::vector<SamplePtr>& samples, std::int64_t batch) const;
 
   Params params_;
   Dataset* data_ = nullptr;
   BatchPlan plan_;
-  std::int64_t capacity_ = 0, read_before_ = 0;
+  std::int64_t capacity_ = 0, read_before_ = 0, plan_bytes_ = 0;
   std::unique_ptr<AccessPlan> access_;
   std::unordered_map<std::int64_t, SamplePtr> held_;
-  std::int64_t next_ = -1;  ///< step of the next Ready; -1 before the first batch()
+  std::unique_ptr<Comm> node_;  ///< ranks of this node that share their buffers; null: none do
+  std::vector<int> node_ranks_;
+  std::unique_ptr<NodeExchange> exchange_;
+  std::atomic<bool> abandoned_ = false;  ///< by stop(): ends the wait for other ranks
+  std::int64_t next_ = -1;               ///< step of the next Ready; -1 before the first batch()
   LoaderCounts counts_;
 
   std::thread thread_;

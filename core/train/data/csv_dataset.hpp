@@ -37,6 +37,8 @@ class CsvDataset : public Dataset {
   std::int64_t size() const override { return size_; }
   std::vector<FieldInfo> fields() const override { return fields_; }
   std::vector<SamplePtr> read(std::span<const std::int64_t> ids) override;
+  Origin origin() const override { return Origin::memory; }
+  bool plain() const override { return true; }
 
  private:
   std::string bytes_of_files(Log& log);

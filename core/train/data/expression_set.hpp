@@ -25,6 +25,8 @@ class ExpressionSet : public Dataset {
   std::int64_t size() const override { return params_.samples; }
   std::vector<FieldInfo> fields() const override;
   std::vector<SamplePtr> read(std::span<const std::int64_t> ids) override;
+  Origin origin() const override { return Origin::computed; }
+  bool plain() const override { return true; }
 
  private:
   SamplePtr make(std::int64_t id) const;

@@ -51,6 +51,9 @@ class Hdf5Dataset : public Dataset, public HasCoordinates {
   /// Coordinates named by the fields' dimensions and the attribute `coordinates` (netCDF, dimension scales of HDF5):
   /// sample coordinates if all files have them in the same unit, those of other axes from the first file.
   std::vector<Coordinate> coordinates() override;
+  /// Files, or memory if `cache` holds the set.
+  Origin origin() const override { return cached_.empty() ? Origin::files : Origin::memory; }
+  bool plain() const override { return true; }
   /// Stored size of the chunks that were touched; for contiguous arrays, of the rows that were read.
   std::int64_t bytes_read() const override { return bytes_read_; }
 

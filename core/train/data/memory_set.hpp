@@ -27,6 +27,8 @@ class MemorySet : public Dataset {
   std::int64_t size() const override { return std::ssize(samples_); }
   std::vector<FieldInfo> fields() const override { return fields_; }
   std::vector<SamplePtr> read(std::span<const std::int64_t> ids) override;
+  Origin origin() const override { return Origin::memory; }
+  bool plain() const override { return true; }
   const std::vector<SamplePtr>& samples() const { return samples_; }
 
  private:

@@ -144,6 +144,42 @@ std::pair<std::int64_t, std::int64_t> MixtureSet::chunk_of(std::int64_t id) cons
   return {id - own + first, std::min(id - own + last, first_[k + 1])};
 }
 
+std::int64_t MixtureSet::first_copy(std::int64_t id) const {
+  const std::size_t k = set_of(id);
+  return first_[k] + (id - first_[k]) % sets_[k]->size();
+}
+
+std::int64_t MixtureSet::next_copy(std::int64_t id) const {
+  const std::size_t k = set_of(id);
+  const std::int64_t next = id + sets_[k]->size();
+  return next < first_[k + 1] ? next : -1;
+}
+
+SamplePtr MixtureSet::copy_of(const SamplePtr& sample, std::int64_t id) const {
+  if (sample->id == id) return sample;
+  auto copy = std::make_shared<Sample>(*sample);
+  copy->id = id;
+  return copy;
+}
+
+Dataset::Origin MixtureSet::origin() const {
+  const auto any = [&](Origin origin) {
+    return std::any_of(sets_.begin(), sets_.end(), [&](const auto& set) { return set->origin() == origin; });
+  };
+  return any(Origin::files)     ? Origin::files
+         : any(Origin::unknown) ? Origin::unknown
+         : any(Origin::memory)  ? Origin::memory
+                                : Origin::computed;
+}
+
+bool MixtureSet::plain() const {
+  const auto info = fields();
+  const bool fixed = std::all_of(info.begin(), info.end(), [](const FieldInfo& field) {
+    return std::none_of(field.shape.begin(), field.shape.end(), [](std::int64_t extent) { return extent < 0; });
+  });
+  return fixed && std::all_of(sets_.begin(), sets_.end(), [](const auto& set) { return set->plain(); });
+}
+
 std::int64_t MixtureSet::bytes_read() const {
   return std::accumulate(sets_.begin(), sets_.end(), std::int64_t{0},
                          [](std::int64_t sum, const auto& set) { return sum + set->bytes_read(); });

@@ -30,11 +30,16 @@ class MixtureSet : public Dataset, public HasConditions {
   std::vector<FieldInfo> fields() const override;
   std::vector<SamplePtr> read(std::span<const std::int64_t> ids) override;
   std::pair<std::int64_t, std::int64_t> chunk_of(std::int64_t id) const override;
+  std::int64_t first_copy(std::int64_t id) const override;
+  std::int64_t next_copy(std::int64_t id) const override;
+  SamplePtr copy_of(const SamplePtr& sample, std::int64_t id) const override;
+  bool repeats() const override;
+  /// Files, if a set reads files.
+  Origin origin() const override;
+  bool plain() const override;
   std::int64_t bytes_read() const override;
   std::vector<Citation> citations() const override;
   std::vector<Condition> conditions() const override;
-  /// True if some sample occurs more than once.
-  bool repeats() const;
 
  private:
   std::size_t set_of(std::int64_t id) const;

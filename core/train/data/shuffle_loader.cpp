@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "core/base/timing.hpp"
+#include "core/train/kinds/epoch_order.hpp"
 
 namespace cambium::train {
 
@@ -26,6 +27,7 @@ std::vector<SamplePtr> ShuffleLoader::read(std::span<const std::int64_t> ids) {
 }
 
 std::optional<BatchNumbers> ShuffleLoader::numbers(std::int64_t step) {
+  if (plan_.permutation == BatchPlan::Permutation::computed) return std::nullopt;
   BatchNumbers out;
   out.epoch = plan_.epoch_of(step);
   if (out.epoch != epoch_) order_ = epoch_order(plan_.seed, epoch_ = out.epoch, plan_.samples);
@@ -39,15 +41,23 @@ std::optional<BatchNumbers> ShuffleLoader::numbers(std::int64_t step) {
 
 Batch ShuffleLoader::batch(std::int64_t step) {
   const double start = wall_seconds();
-  const auto numbers = *this->numbers(step);
   Batch out;
   out.step = step;
-  out.epoch = numbers.epoch;
-  out.samples = numbers.samples;
+  out.epoch = plan_.epoch_of(step);
+  const std::int64_t begin = step % plan_.steps_per_epoch() * plan_.batch;
+  out.samples = std::min(plan_.batch, plan_.samples - begin);
   // The slices of a rank are contiguous: one read returns them all.
-  const auto first = numbers.slices.front().first;
-  const auto mine = read(numbers.order.subspan(first, static_cast<std::size_t>(numbers.slices.back().second - first)));
-  for (const auto& [from, to] : numbers.slices)
+  const auto slices = slices_of(plan_, out.samples);
+  const auto first = slices.front().first;
+  std::vector<std::int64_t> ids(static_cast<std::size_t>(slices.back().second - first));
+  if (const auto numbers = this->numbers(step)) {
+    std::copy_n(numbers->order.begin() + begin + first, ids.size(), ids.begin());
+  } else {
+    const EpochOrder order(plan_, out.epoch);
+    for (std::size_t k = 0; k < ids.size(); ++k) ids[k] = order.at(begin + first + static_cast<std::int64_t>(k));
+  }
+  const auto mine = read(ids);
+  for (const auto& [from, to] : slices)
     out.slices.emplace_back(mine.begin() + (from - first), mine.begin() + (to - first));
   counts_.samples += std::ssize(mine);
   counts_.waited += wall_seconds() - start;

@@ -22,8 +22,8 @@ class ShuffleLoader : public Loader {
 
   Dataset* data_ = nullptr;
   BatchPlan plan_;
-  std::int64_t epoch_ = -1;  ///< of order_
-  std::vector<std::int64_t> order_;
+  std::int64_t epoch_ = -1;          ///< of order_
+  std::vector<std::int64_t> order_;  ///< empty for computed permutations
   LoaderCounts counts_;
 };
 

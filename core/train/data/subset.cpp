@@ -13,6 +13,12 @@ std::vector<SamplePtr> Subset::read(std::span<const std::int64_t> numbers) {
   return whole_.read(ids);
 }
 
+std::pair<std::int64_t, std::int64_t> Subset::chunk_of(std::int64_t number) const {
+  const auto [first, last] = whole_.chunk_of(ids_[number]);
+  return {std::lower_bound(ids_.begin(), ids_.end(), first) - ids_.begin(),
+          std::lower_bound(ids_.begin(), ids_.end(), last) - ids_.begin()};
+}
+
 std::pair<std::vector<std::int64_t>, std::vector<std::int64_t>> hold_out(std::uint64_t seed, std::int64_t samples,
                                                                          double share) {
   // The samples with the smallest random keys: a sample mostly keeps its side when others are added.

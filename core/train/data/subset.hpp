@@ -12,6 +12,10 @@ class Subset : public Dataset, public HasConditions {
   std::int64_t size() const override { return std::ssize(ids_); }
   std::vector<FieldInfo> fields() const override { return whole_.fields(); }
   std::vector<SamplePtr> read(std::span<const std::int64_t> numbers) override;
+  /// The samples of the subset in a chunk of the whole set, which lie between its ids.
+  std::pair<std::int64_t, std::int64_t> chunk_of(std::int64_t number) const override;
+  Origin origin() const override { return whole_.origin(); }
+  bool plain() const override { return whole_.plain(); }
   std::int64_t bytes_read() const override { return whole_.bytes_read(); }
   std::vector<Citation> citations() const override { return whole_.citations(); }
   std::vector<Condition> conditions() const override { return conditions_of(whole_); }

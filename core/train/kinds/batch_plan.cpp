@@ -7,9 +7,10 @@
 
 namespace cambium::train {
 
-std::vector<std::int64_t> epoch_order(std::uint64_t seed, std::int64_t epoch, std::int64_t samples) {
-  std::vector<std::int64_t> order(samples);
-  std::iota(order.begin(), order.end(), std::int64_t{0});
+template <class T>
+std::vector<T> shuffled(std::uint64_t seed, std::int64_t epoch, std::int64_t samples) {
+  std::vector<T> order(samples);
+  std::iota(order.begin(), order.end(), T{0});
   for (std::int64_t k = samples - 1; k > 0; --k) {
     const Random4 random(seed, Stream::shuffle, static_cast<std::uint64_t>(k), static_cast<std::uint64_t>(epoch));
     // 64 random bits modulo k + 1: the bias is below (k + 1) / 2^64.
@@ -17,6 +18,13 @@ std::vector<std::int64_t> epoch_order(std::uint64_t seed, std::int64_t epoch, st
     std::swap(order[k], order[bits % static_cast<std::uint64_t>(k + 1)]);
   }
   return order;
+}
+
+template std::vector<std::int64_t> shuffled(std::uint64_t, std::int64_t, std::int64_t);
+template std::vector<std::uint32_t> shuffled(std::uint64_t, std::int64_t, std::int64_t);
+
+std::vector<std::int64_t> epoch_order(std::uint64_t seed, std::int64_t epoch, std::int64_t samples) {
+  return shuffled<std::int64_t>(seed, epoch, samples);
 }
 
 std::span<const std::int64_t> batch_of(const BatchPlan& plan, std::span<const std::int64_t> order, std::int64_t step) {

@@ -20,6 +20,9 @@ struct BatchPlan {
   int turns = 1;
   int rank = 0, ranks = 1;
   std::int64_t steps = 0;  ///< of the run: how far the order is known in advance
+  /// Order of an epoch: stored, by Fisher and Yates, or computed position by position, by FeistelOrder. They differ.
+  enum class Permutation { stored, computed };
+  Permutation permutation = Permutation::stored;
 
   std::int64_t steps_per_epoch() const { return (samples + batch - 1) / batch; }
   /// Slices of a global batch; slices per rank, the same on every rank; and the index of a rank's k-th slice. If the
@@ -30,7 +33,10 @@ struct BatchPlan {
   std::int64_t epoch_of(std::int64_t step) const { return step / steps_per_epoch(); }
 };
 
-/// The order of an epoch: a permutation of 0..samples-1 (Fisher and Yates), addressed by (seed, epoch).
+/// The order of an epoch: a permutation of 0..samples-1 (Fisher and Yates), addressed by (seed, epoch). T holds every
+/// index: std::int64_t or, for fewer than 2^32 samples, std::uint32_t.
+template <class T>
+std::vector<T> shuffled(std::uint64_t seed, std::int64_t epoch, std::int64_t samples);
 std::vector<std::int64_t> epoch_order(std::uint64_t seed, std::int64_t epoch, std::int64_t samples);
 
 /// Indices of the samples of one global batch, given its epoch's order.

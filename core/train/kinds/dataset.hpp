@@ -35,6 +35,8 @@ using SamplePtr = std::shared_ptr<const Sample>;
 /// Samples addressed by index, the same on every rank.
 class Dataset {
  public:
+  /// Origin of the samples that read() returns: files that it reads; memory, filled when the set is opened; computed.
+  enum class Origin { unknown, files, memory, computed };
   using Kind = Dataset;
   static constexpr std::string_view kind = "dataset";
   virtual ~Dataset() = default;
@@ -48,6 +50,18 @@ class Dataset {
   virtual std::vector<SamplePtr> read(std::span<const std::int64_t> ids) = 0;
   /// Range [first, last) of the samples in the same storage chunk: what one read can return.
   virtual std::pair<std::int64_t, std::int64_t> chunk_of(std::int64_t id) const { return {id, id + 1}; }
+  /// First index of the sample that this index repeats, or the index itself; and the next index of the same sample, -1
+  /// after the last one. A loader reads such a sample once. chunk_of() of a first index contains first indices only.
+  virtual std::int64_t first_copy(std::int64_t id) const { return id; }
+  virtual std::int64_t next_copy(std::int64_t /*id*/) const { return -1; }
+  /// True if some sample has more than one index.
+  virtual bool repeats() const { return false; }
+  /// The sample of this index, given that of its first_copy().
+  virtual SamplePtr copy_of(const SamplePtr& sample, std::int64_t /*id*/) const { return sample; }
+  /// By which a planned loader decides whether there is something to plan.
+  virtual Origin origin() const { return Origin::unknown; }
+  /// True if a sample is the arrays of fields(), of fixed shapes, and nothing else: a copy of them is the sample.
+  virtual bool plain() const { return false; }
   /// Bytes read from storage so far on this rank.
   virtual std::int64_t bytes_read() const { return 0; }
   /// Publications that describe the data or their format, for the run's cite.bib.

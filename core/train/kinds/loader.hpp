@@ -32,10 +32,12 @@ struct BatchNumbers {
 
 /// Counters of a loader on this rank, for the run summary.
 struct LoaderCounts {
-  std::int64_t samples = 0;      ///< delivered
-  std::int64_t from_buffer = 0;  ///< of these, found in the buffer
-  std::int64_t bytes_read = 0;   ///< from storage
-  double waited = 0.0;           ///< s that the trainer waited for data
+  std::int64_t samples = 0;       ///< delivered
+  std::int64_t from_buffer = 0;   ///< of these, found in the buffer
+  std::int64_t bytes_read = 0;    ///< from storage
+  std::int64_t bytes_needed = 0;  ///< values of the samples that were read because a batch needed them
+  std::int64_t reads = 0;         ///< planned reads from storage: chunks, or samples that are not stored in chunks
+  double waited = 0.0;            ///< s that the trainer waited for data
 };
 
 /// Delivers samples of a data set to the trainer. The plan alone determines which samples make up a global batch and,

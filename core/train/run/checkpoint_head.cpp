@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+
 #include "core/base/error.hpp"
 #include "core/io/provenance.hpp"
 #include "core/io/table_file.hpp"
@@ -30,6 +32,7 @@ void write_head(io::Group& head, const Progress& p, const CheckpointKey& key, st
   head.set_attribute("slices", key.slices);
   head.set_attribute("batch", key.batch);
   head.set_attribute("seed", static_cast<std::int64_t>(key.seed));
+  head.set_attribute("permutation", key.permutation);
   head.set_attribute("best_step", p.best_step);
   head.set_attribute("best_metric", p.best_metric);
   head.set_attribute("without_improvement", p.without_improvement);
@@ -52,8 +55,9 @@ void copy_marks(const io::File& from, io::File& to) {
 }
 
 template <class T>
-void require_same(const io::Group& head, const char* name, const char* key, const T& deck) {
-  const T file = head.attribute<T>(name);
+void require_same(const io::Group& head, const char* name, const char* key, const T& deck,
+                  const std::optional<T>& absent = {}) {
+  const T file = absent && !head.has_attribute(name) ? *absent : head.attribute<T>(name);
   if (file != deck)
     throw InputError(fmt::format(
         "'{}' was written with {} {}, but the deck has {}; resume with the same, or begin a new run with start_from",
@@ -135,7 +139,11 @@ std::int64_t read_head(const io::File& file, Progress& p, const FlatLayout& layo
   require_same(head, "reduce", "reduce.mode", key.reduce);
   require_same(head, "slices", "reduce.micro_batches", key.slices);
   // A session (batch 0) has batches of any size, and may continue the training of a stage.
-  if (key.batch != 0) require_same(head, "batch", "batch", key.batch);
+  if (key.batch != 0) {
+    require_same(head, "batch", "batch", key.batch);
+    // Absent in files of earlier versions, whose orders were stored.
+    require_same<std::string>(head, "permutation", "permutation", key.permutation, "stored");
+  }
   require_same(head, "seed", "seed", static_cast<std::int64_t>(key.seed));
   if (file.read<std::vector<std::string>>("/tensors") != tensor_names(layout))
     throw InputError(fmt::format("'{}' holds tensors of another model; resume with the model that wrote it", path));

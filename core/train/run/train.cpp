@@ -116,6 +116,11 @@ void Train::Params::describe(deck::Describe<Params>& d) {
       .range(0.0, 0.9)
       .def(0.0);
   d("loader", &Params::loader, "data loader").def("shuffle");
+  d("permutation", &Params::permutation,
+    "shuffled order of an epoch: 'stored' on every rank, or 'computed' sample by sample without memory, for data sets "
+    "whose order does not fit; the two orders differ")
+      .options({{"stored", BatchPlan::Permutation::stored}, {"computed", BatchPlan::Permutation::computed}})
+      .def(BatchPlan::Permutation::stored);
   d("augment", &Params::augment,
     "data augmentation: random transformations of the training samples, one after the other, drawn again in every "
     "step; samples for validation are not transformed")

@@ -41,6 +41,7 @@ class Train : public Task, public Checked {
     std::optional<deck::Choice<Dataset>> validation;
     double hold_out = 0.0;
     deck::Choice<Loader> loader;
+    BatchPlan::Permutation permutation = BatchPlan::Permutation::stored;
     std::vector<AugmentKeys> augment;
     std::optional<std::int64_t> batch;
     std::optional<std::int64_t> steps;

@@ -140,7 +140,7 @@ void Trainer::write_spike(const LossSpike& spike, const Share& share, const Loss
   const auto timer = context_.timing.scope("output");
   const auto state = fmt::format("spike.{}.h5", spike.step), batch = fmt::format("spike.{}.batch.h5", spike.step);
   const std::filesystem::path folder(context_.run_directory);
-  const auto key = step_.key(data_.batch());
+  const auto key = checkpoint_key();
   const auto tables = log_.tables();
   write_train_checkpoint((folder / state).string(), step_.weights().save(progress_.best_step >= 0),
                          checkpoint_parts(key, tables));
@@ -312,6 +312,12 @@ bool Trainer::out_of_patience() const {
   return validation_ && params_.validate.patience > 0 && progress_.without_improvement >= params_.validate.patience;
 }
 
+CheckpointKey Trainer::checkpoint_key() const {
+  auto key = step_.key(data_.batch());
+  if (params_.permutation == BatchPlan::Permutation::computed) key.permutation = "computed";
+  return key;
+}
+
 CheckpointParts Trainer::checkpoint_parts(const CheckpointKey& key, std::span<const io::TableFile* const> tables) {
   milestones_.save(progress_);
   progress_.kept = step_.kept();
@@ -325,7 +331,7 @@ void Trainer::write_checkpoint(bool in_memory) {
   io::on_root(context_.comm, [&] {
     if (context_.stop) context_.stop->require_directory(true);
   });
-  const auto key = step_.key(data_.batch());
+  const auto key = checkpoint_key();
   const auto tables = log_.tables();
   const auto parts = checkpoint_parts(key, tables);
   if (in_memory) return checkpoints_.copy_to_memory(step_.weights(), parts);

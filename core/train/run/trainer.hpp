@@ -70,6 +70,7 @@ class Trainer {
   void take(std::int64_t step, const Loss& loss);
   void look_at(std::int64_t step, const Share& share, const Loss& loss, std::int64_t samples);
   void write_spike(const LossSpike& spike, const Share& share, const Loss& loss);
+  CheckpointKey checkpoint_key() const;
   CheckpointParts checkpoint_parts(const CheckpointKey& key, std::span<const io::TableFile* const> tables);
   void watch_terms(std::int64_t step, const Loss& loss);
   void tell(LoopCadence& cadence);

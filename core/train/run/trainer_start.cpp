@@ -312,7 +312,7 @@ void Trainer::resume(const std::string& path) {
   restore_network(step_.network(), path, context_);
   prepare();
   io::on_every_rank(context_.comm, [&] {
-    ranks = read_train_checkpoint(path, progress_, step_.weights(), step_.key(data_.batch()));
+    ranks = read_train_checkpoint(path, progress_, step_.weights(), checkpoint_key());
     if (Tables* tables = step_.tables())
       tables->read(io::File::open(path),
                    progress_.best_step >= 0 ? Tables::For::restart_with_best : Tables::For::restart);

@@ -71,9 +71,10 @@ void TrainingData::hold_some_out() {
   held_out_ = std::make_unique<Subset>(*whole_, std::move(held));
 }
 
-/// Every rank stores the order of an epoch, and temporarily that of the held-out fraction.
+/// Every rank stores the order of an epoch, unless it is computed, and temporarily that of the held-out fraction.
 void TrainingData::require_room(std::int64_t samples) const {
-  const double order = sizeof(std::int64_t) +
+  const bool stored = params_.permutation == BatchPlan::Permutation::stored;
+  const double order = (stored ? sizeof(std::int64_t) : 0) +
                        (params_.hold_out > 0.0 ? sizeof(std::pair<double, std::int64_t>) + sizeof(std::int64_t) : 0);
   require_memory(order * static_cast<double>(samples), fmt::format("the order of {} samples", samples),
                  "train on fewer samples", context_);
@@ -116,6 +117,7 @@ void TrainingData::start(std::uint64_t seed, int turns) {
   augment_ = Augment(params_.augment, training_->fields(), seed);
   plan_.seed = seed;
   plan_.samples = training_->size();
+  plan_.permutation = params_.permutation;
   plan_.ordered = params_.reduce.mode == ReduceParams::Mode::ordered;
   plan_.slices = plan_.ordered ? params_.reduce.slices : params_.accumulate;
   plan_.rank = context_.comm.rank();

@@ -15,6 +15,7 @@ struct CheckpointKey {
   std::int64_t slices = 1;                   ///< of the global batch in ordered mode
   std::int64_t batch = 1;                    ///< 0 if the number of samples varies between steps
   std::uint64_t seed = 1;
+  std::string permutation = "stored";  ///< or "computed": the order of samples
 };
 
 }  // namespace cambium::train

@@ -151,3 +151,76 @@ TEST_CASE("neighbours of a chunk that are used soon are kept") {
   CHECK(chunks.found() > 0.7);
   CHECK(chunks.reads[0] < plain.reads[0] / 2);
 }
+
+TEST_CASE("a node's ranks read each sample once and compute their own slices") {
+  const bool ordered = GENERATE(false, true), chunked = GENERATE(false, true);
+  auto chunk_of = [&](std::int64_t id) { return chunked ? std::pair(id / 8 * 8, id / 8 * 8 + 8) : alone(id); };
+  for (const auto& nodes : {std::vector<std::vector<int>>{{0, 1, 2, 3}}, {{0, 1}, {2, 3}}, {{0, 2}, {1, 3}}}) {
+    BatchPlan plan{.seed = 3, .samples = 400, .batch = 48, .ordered = ordered, .slices = ordered ? 8 : 1, .ranks = 4};
+    std::vector<AccessPlan> access;
+    std::vector<std::vector<int>> node_of(4);
+    for (const auto& node : nodes)
+      for (const int rank : node) node_of[rank] = node;
+    for (plan.rank = 0; plan.rank < 4; ++plan.rank)
+      access.emplace_back(plan, AccessPlan::Options{.capacity = 20, .node = node_of[plan.rank]}, chunk_of);
+    std::vector<std::set<std::int64_t>> held(4);
+    for (std::int64_t step = 0; step < 3 * plan.steps_per_epoch(); ++step) {
+      const auto order = epoch_order(3, plan.epoch_of(step), 400);
+      const auto batch = batch_of(plan, order, step);
+      std::vector<AccessPlan::Step> steps;
+      for (auto& rank : access) steps.push_back(rank.advance());
+      std::vector<std::set<std::int64_t>> lent(4);
+      for (int r = 0; r < 4; ++r) {
+        plan.rank = r;
+        const auto slices = slices_of(plan, std::ssize(batch));
+        REQUIRE(steps[r].compute ==
+                std::vector<std::int64_t>(batch.begin() + slices.front().first, batch.begin() + slices.back().second));
+        for (const auto id : steps[r].read) REQUIRE(held[r].insert(id).second);
+        for (std::size_t k = 0; k < steps[r].compute.size(); ++k)
+          if (const int from = node_of[r][steps[r].holder[k]]; from != r) lent[from].insert(steps[r].compute[k]);
+      }
+      for (int r = 0; r < 4; ++r) {
+        // Nothing is read that another rank of the node holds, and all that is computed is held.
+        for (const int other : node_of[r])
+          if (other != r)
+            for (const auto id : steps[r].read) REQUIRE(!held[other].contains(id));
+        for (std::size_t k = 0; k < steps[r].compute.size(); ++k)
+          REQUIRE(held[node_of[r][steps[r].holder[k]]].contains(steps[r].compute[k]));
+        REQUIRE(steps[r].lend == std::vector<std::int64_t>(lent[r].begin(), lent[r].end()));
+        REQUIRE(std::ssize(lent[r]) <= steps[r].most_lent);
+        REQUIRE(steps[r].most_lent == steps[node_of[r].front()].most_lent);
+      }
+      for (int r = 0; r < 4; ++r) {
+        for (const auto id : steps[r].drop) held[r].erase(id);
+        held[r].insert(steps[r].bring.begin(), steps[r].bring.end());
+        REQUIRE(std::ssize(held[r]) <= 20);
+      }
+    }
+  }
+}
+
+TEST_CASE("buffers of a node together find what one buffer of their size finds") {
+  const int epochs = 7;
+  for (const double f : {0.25, 0.5}) {
+    BatchPlan plan{.seed = 11, .samples = 2000, .batch = 64, .ordered = true, .slices = 8, .ranks = 4};
+    const auto capacity = static_cast<std::int64_t>(f * 2000 / 4);
+    std::int64_t loads = 0, alone_loads = 0;
+    std::vector<std::int64_t> reads(4, 0);
+    for (plan.rank = 0; plan.rank < 4; ++plan.rank) {
+      AccessPlan shared(plan, {.capacity = capacity, .node = {0, 1, 2, 3}}, alone), single(plan, {capacity}, alone);
+      for (std::int64_t step = 0; step < epochs * plan.steps_per_epoch(); ++step) {
+        const auto& a = shared.advance();
+        const auto& b = single.advance();
+        if (step < plan.steps_per_epoch()) continue;
+        loads += std::ssize(a.read);
+        reads[plan.rank] += a.reads[plan.rank];
+        alone_loads += std::ssize(b.read);
+      }
+    }
+    const double all = 2000.0 * (epochs - 1);
+    INFO("f " << f);
+    CHECK(static_cast<double>(loads) == Approx((1 - f) * all).epsilon(0.01));
+    CHECK(loads < alone_loads);  // of a rank that finds only what it computes again itself
+    CHECK(static_cast<double>(*std::max_element(reads.begin(), reads.end())) <= 1.05 * static_cast<double>(loads) / 4);
+  }
+}

@@ -3,6 +3,7 @@
 
 #include "core/train/data/buffered_loader.hpp"
 #include "core/train/data/shuffle_loader.hpp"
+#include "core/train/data/subset.hpp"
 #include "tests/catch.hpp"
 #include "tests/scratch.hpp"
 #include "tests/shared_scratch.hpp"
@@ -69,7 +70,7 @@ TEST_CASE("bytes read and hit rate beat a shuffled loader by the predicted facto
     }
     CHECK(good);
     CHECK(loader.counts().samples <= 600 * 8);
-    CHECK(loader.results(set.world.context).size() == 4);
+    CHECK(loader.results(set.world.context).size() == 7);
     return comm.sum(static_cast<double>(data.bytes_read() - first_epoch));
   };
   // Read as it is needed, so that the first epoch's bytes can be told apart.
@@ -158,6 +159,142 @@ TEST_CASE("global batches are the same sets as the shuffled loader's, and with a
     set.world.comm.sum(sums);
     CHECK(std::all_of(sums.begin(), sums.end(), [](double x) { return x == 0; }));
   }
+}
+
+TEST_CASE("ranks of a node that share their buffers get the shuffled loader's batches and read each sample once") {
+  Shards600 set(GENERATE(0, 8));
+  const int ahead = GENERATE(0, 2);
+  const auto& comm = set.world.comm;
+  auto plan = set.plan();
+  plan.ordered = GENERATE(false, true);
+  plan.slices = plan.ordered ? 8 : 2;
+  for (const auto permutation : {BatchPlan::Permutation::stored, BatchPlan::Permutation::computed}) {
+    plan.permutation = permutation;
+    Hdf5Dataset data = set.make(), again = set.make();
+    data.open(set.world.context);
+    again.open(set.world.context);
+    // All ranks together hold everything: in chunks or not, each sample is read once.
+    BufferedLoader shared({.memory = room_for(600.0 / comm.size() + 24), .ahead = ahead, .remap = true, .shared = true},
+                          set.world.context);
+    ShuffleLoader shuffle({}, set.world.context);
+    shared.open(data, plan, set.world.context);
+    shuffle.open(again, plan, set.world.context);
+    bool same = true, good = true;
+    for (std::int64_t step = 0; step < plan.steps; ++step) {
+      const Batch a = shared.batch(step), b = shuffle.batch(step);
+      same = same && ids_of(a) == ids_of(b) && a.slices.size() == b.slices.size() && a.samples == b.samples;
+      for (std::size_t k = 0; same && k < a.slices.size(); ++k) same = a.slices[k].size() == b.slices[k].size();
+      good = good && right(a);
+    }
+    CHECK(same);
+    CHECK(good);
+    const double row = 128 * 8 + 4, needed = comm.sum(static_cast<double>(shared.counts().bytes_needed));
+    CHECK(comm.sum(static_cast<double>(data.bytes_read())) == Approx(600 * row).epsilon(1e-3));
+    CHECK(needed <= 600 * row);
+    CHECK(comm.sum(shared.counts().reads) >= 75);
+    set.world.comm.barrier();
+  }
+}
+
+TEST_CASE("a resumed run of ranks that share their buffers gets the same batches") {
+  Shards600 set;
+  Hdf5Dataset data = set.make(), again = set.make();
+  data.open(set.world.context);
+  again.open(set.world.context);
+  const BufferedLoader::Params params{.memory = room_for(70), .ahead = 1, .shared = true};
+  BufferedLoader whole(params, set.world.context), later(params, set.world.context);
+  whole.open(data, set.plan(), set.world.context);
+  later.open(again, set.plan(), set.world.context);
+  for (std::int64_t step = 0; step < 60; ++step) {
+    const auto batch = whole.batch(step);
+    if (step < 43) continue;
+    const auto resumed = later.batch(step);
+    CHECK(ids_of(resumed) == ids_of(batch));
+    CHECK(right(resumed));
+  }
+}
+
+TEST_CASE("whole chunks that are read are counted against what was needed") {
+  Shards600 set(8);
+  Hdf5Dataset data = set.make();
+  data.open(set.world.context);
+  const auto plan = set.plan();
+  // Too little memory to keep neighbours: nearly each sample takes a chunk of 8, whose rows are all read.
+  BufferedLoader none({.memory = 0.0, .ahead = 0}, set.world.context);
+  none.open(data, plan, set.world.context);
+  for (std::int64_t step = 0; step < 25; ++step) none.batch(step);
+  const auto counts = none.counts();
+  const double row = 128 * 8 + 4;
+  CHECK(static_cast<double>(counts.bytes_needed) == Approx(row * static_cast<double>(counts.samples)));
+  CHECK(static_cast<double>(counts.bytes_read) > 6 * static_cast<double>(counts.bytes_needed));
+  const auto results = none.results(set.world.context);
+  const auto over =
+      std::find_if(results.begin(), results.end(), [](const auto& r) { return r.key == "read_over_needed"; });
+  REQUIRE(over != results.end());
+  CHECK(over->value > 6.0);
+  // Room for everything: chunks are read once, and what is read along is needed later.
+  Hdf5Dataset once = set.make();
+  once.open(set.world.context);
+  BufferedLoader all({.memory = room_for(700), .ahead = 0}, set.world.context);
+  all.open(once, plan, set.world.context);
+  for (std::int64_t step = 0; step < 50; ++step) all.batch(step);
+  if (set.world.comm.size() == 1) CHECK(all.counts().reads == 75);
+  CHECK(all.counts().bytes_read <= 600 * row);
+}
+
+TEST_CASE("a subset reads the chunks of its files whole") {
+  Shards600 set(8);
+  Hdf5Dataset data = set.make();
+  data.open(set.world.context);
+  std::vector<std::int64_t> ids;
+  for (std::int64_t id = 0; id < 600; ++id)
+    if (id % 5 != 0) ids.push_back(id);
+  Subset part(data, ids);
+  CHECK(part.origin() == Dataset::Origin::files);
+  CHECK(part.chunk_of(0) == std::pair<std::int64_t, std::int64_t>{0, 6});  // 1 2 3 4 6 7 of 0 to 7
+  CHECK(part.chunk_of(6) == std::pair<std::int64_t, std::int64_t>{6, 12});
+  CHECK(part.chunk_of(12) == std::pair<std::int64_t, std::int64_t>{12, 19});
+  BatchPlan plan = set.plan();
+  plan.samples = part.size();
+  BufferedLoader loader({.memory = room_for(700), .ahead = 0}, set.world.context);
+  loader.open(part, plan, set.world.context);
+  bool good = true;
+  for (std::int64_t step = 0; step < 2 * plan.steps_per_epoch(); ++step) good = good && right(loader.batch(step));
+  CHECK(good);
+  if (set.world.comm.size() == 1) CHECK(loader.counts().reads == 75);
+}
+
+TEST_CASE("what a planned loader cannot plan is said") {
+  Shards600 set;
+  auto& context = set.world.context;
+  auto plan = set.plan();
+  struct Large : Dataset {
+    void open(Context&) override {}
+    std::int64_t size() const override { return std::int64_t{1} << 33; }
+    std::vector<FieldInfo> fields() const override { return {{"x", "", {1}}}; }
+    std::vector<SamplePtr> read(std::span<const std::int64_t>) override { return {}; }
+  } large;
+  plan.samples = large.size();
+  BufferedLoader loader({.memory = 0.0}, context);
+  CHECK(message([&] { loader.open(large, plan, context); }) ==
+        "loader buffered stores the order of at most 4294967295 samples, but the data set has 8589934592; set "
+        "permutation: computed");
+  plan.permutation = BatchPlan::Permutation::computed;
+  CHECK(message([&] { loader.open(large, plan, context); }) == "no error");
+  BufferedLoader shared({.memory = 0.0, .shared = true}, context);
+  CHECK(message([&] { shared.open(large, plan, context); }) ==
+        (plan.ranks == 1 ? "no error"
+                         : "loader.shared_memory: true copies samples between ranks, and those of this data set are "
+                           "more than arrays of fixed shape; remove shared_memory"));
+  struct Huge : Large {
+    std::vector<FieldInfo> fields() const override { return {{"x", "", {std::int64_t{1} << 40}}}; }
+    bool plain() const override { return true; }
+  } huge;
+  CHECK(message([&] { shared.open(huge, plan, context); }) ==
+        (plan.ranks == 1
+             ? "no error"
+             : "loader.shared_memory: true needs memory that the ranks of a node share (/dev/shm), and there "
+               "is none or too little; make it larger, lower batch, or remove shared_memory"));
 }
 
 TEST_CASE("a bad number found while reading ahead reaches the trainer") {

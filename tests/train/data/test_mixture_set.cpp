@@ -3,7 +3,9 @@
 #include "core/base/key_error.hpp"
 #include "core/deck/node.hpp"
 #include "core/plugin/registry.hpp"
+#include "core/train/data/buffered_loader.hpp"
 #include "core/train/data/mixture_set.hpp"
+#include "core/train/data/shuffle_loader.hpp"
 #include "core/train/data/subset.hpp"
 #include "core/train/register.hpp"
 #include "tests/catch.hpp"
@@ -116,6 +118,34 @@ TEST_CASE("a mixture has the samples of its sets, each as often as its share say
   CHECK_FALSE(dynamic_cast<const MixtureSet&>(*world.set("{type: mixture, sets: [{dataset: " + low +
                                                          ", weight: 7}, {dataset: " + high + ", weight: 3}]}"))
                   .repeats());
+}
+
+TEST_CASE("a planned loader takes the recurring samples of a mixture once and delivers what the shuffled loader does") {
+  Mixed world;
+  const std::string keys =
+      "{type: mixture, samples: 40, sets: [{dataset: " + low + "}, {dataset: " + high + ", weight: 3}]}";
+  const auto data = world.set(keys), again = world.set(keys);
+  CHECK(data->first_copy(8) == 1);
+  CHECK(data->first_copy(12) == 12);
+  CHECK(data->first_copy(16) == 10);  // samples 10 to 39 are those of the second set, 10 times
+  CHECK(data->next_copy(10) == 13);
+  CHECK(data->next_copy(39) == -1);
+  CHECK(data->plain());
+  CHECK(data->origin() == Dataset::Origin::computed);
+  const BatchPlan plan{.seed = 2, .samples = 40, .batch = 7, .steps = 18};
+  const double all = 10.0 * 128 / 1048576;  // MiB of the 10 samples of both sets
+  BufferedLoader planned({.memory = all, .ahead = 0}, world.context);
+  ShuffleLoader shuffle({}, world.context);
+  planned.open(*data, plan, world.context);
+  shuffle.open(*again, plan, world.context);
+  for (std::int64_t step = 0; step < plan.steps; ++step) {
+    const auto a = planned.batch(step), b = shuffle.batch(step);
+    for (std::size_t k = 0; k < b.slices.front().size(); ++k) {
+      CHECK(a.slices.front()[k]->id == b.slices.front()[k]->id);
+      CHECK(input_of(*a.slices.front()[k]) == input_of(*b.slices.front()[k]));
+    }
+  }
+  CHECK(planned.counts().samples - planned.counts().from_buffer == 10);
 }
 
 TEST_CASE("conditions of parts, subsets and mixtures: the range of all, and none that a part does not state") {
