@@ -19,6 +19,10 @@ class Commas {
   /// True if every comma precedes three digits, as in 12,000, and other values of the column have none: a writer of
   /// decimals would have used one there, too, or would have dropped trailing zeros.
   bool may_be_thousands() const { return some_ && grouped_ && others_; }
+  /// True if every value has a comma before three digits: only decimals(), of another column, tell what it is.
+  bool is_ambiguous() const { return some_ && grouped_ && !others_; }
+  /// True if a comma cannot separate thousands.
+  bool decimals() const { return some_ && !grouped_; }
 
  private:
   static bool is_grouped(std::string_view number) {

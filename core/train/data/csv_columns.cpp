@@ -94,6 +94,13 @@ class CsvReader {
             "'{}': some values of '{}' have a comma before three digits, as 12,000, others have none: it may be a "
             "decimal or a thousands separator; set decimal: ',' if it is the decimal point, else remove it",
             path_, headings_[places_[k]].whole));
+    const bool decimals = std::any_of(commas_.begin(), commas_.end(), [](const auto& c) { return c.decimals(); });
+    for (std::size_t k = 0; decimal_ == Decimal::found && !decimals && k < commas_.size(); ++k)
+      if (commas_[k].is_ambiguous())
+        throw InputError(fmt::format(
+            "'{}': every value of '{}' has a comma before three digits, as 12,000: it may be a decimal or a thousands "
+            "separator; set decimal: ',' if it is the decimal point, else remove it",
+            path_, headings_[places_[k]].whole));
     if (has_comma_ && !with_point_.empty())
       throw InputError(
           fmt::format("{}, but other numbers of the table have commas: one of the two may be a thousands separator; "

@@ -112,11 +112,15 @@ std::vector<FieldInfo> AppliedModel::outputs_of(std::span<const FieldInfo> field
 
 bool AppliedModel::has_labels(std::span<const FieldInfo> fields) const {
   const auto spared = model_.network->traits().spared_labels;
-  return std::all_of(model_.info.fields.begin(), model_.info.fields.end(), [&](const FieldRange& wanted) {
+  bool spares = false, one = false, all = true;  // a network that spares each of its labels still needs one of them
+  for (const auto& wanted : model_.info.fields) {
     const FieldInfo* here = find(fields, wanted.info.name);
-    return here ? here->unit == wanted.info.unit
-                : std::find(spared.begin(), spared.end(), wanted.info.name) != spared.end();
-  });
+    const bool label = std::find(spared.begin(), spared.end(), wanted.info.name) != spared.end();
+    spares = spares || label;
+    one = one || (here && label);
+    all = all && (here ? here->unit == wanted.info.unit : label);
+  }
+  return all && (one || !spares);
 }
 
 void AppliedModel::look_up(std::span<const SamplePtr> samples, const Comm& comm) {

@@ -70,16 +70,31 @@ class Selection {
     if (are_numbers_of_columns(first_)) {
       constexpr std::size_t few = 5;  // a record of more numbers is hardly 0, 1, 2, ...
       if (first_.size() >= few || first_.front().empty()) return true;
-      throw KeyError("clicks.header", "header",
-                     fmt::format("{}: the first line '{}' may name the columns or be a record; set header: true or "
-                                 "header: false",
-                                 where_, fmt::join(first_, "', '")));
+      refuse_first_line();
     }
     const auto& label = keys_.label;
     if (!label.empty() && label != "none" && !is_number(label)) return true;
     if (is_number(label) && std::stoul(label) < first_.size())
       if (const auto& cell = first_[std::stoul(label)]; !io::is_missing_cell(cell)) return !label_of(cell);
-    return std::none_of(first_.begin(), first_.end(), [](const auto& cell) { return parse_number(cell).has_value(); });
+    const bool words =
+        std::none_of(first_.begin(), first_.end(), [](const auto& cell) { return parse_number(cell).has_value(); });
+    if (words && !label.empty() && selects_by_number()) refuse_first_line();
+    return words;
+  }
+
+  bool selects_by_number() const {
+    const auto by_number = [](const std::string& column) {
+      return column.find_first_not_of("0123456789- ") == std::string::npos;
+    };
+    return std::all_of(keys_.dense.begin(), keys_.dense.end(), by_number) &&
+           std::all_of(keys_.categorical.begin(), keys_.categorical.end(), by_number);
+  }
+
+  [[noreturn]] void refuse_first_line() const {
+    throw KeyError("clicks.header", "header",
+                   fmt::format("{}: the first line '{}' may name the columns or be a record; set header: true or "
+                               "header: false",
+                               where_, fmt::join(first_, "', '")));
   }
 
   std::string columns() const {

@@ -91,6 +91,10 @@ class ClickReader {
           "holds names",
           lines_.where(), cell, columns_.names[columns_.dense[k]], other_point ? " with a decimal comma" : ""));
     if (comma) commas_[k].add(cell);
+    comma_ = comma_ || (comma && cell.find(',') != std::string::npos);
+    if (with_point_.empty() && cell.find('.') != std::string::npos)
+      with_point_ =
+          fmt::format("{}: '{}' in column '{}' has a point", lines_.where(), cell, columns_.names[columns_.dense[k]]);
     return *value;
   }
 
@@ -102,6 +106,18 @@ class ClickReader {
             "it may be a decimal or a thousands separator; set decimal: ',' if it is the decimal point, else "
             "remove it",
             out_.source, columns_.names[columns_.dense[k]]));
+    const bool decimals = std::any_of(commas_.begin(), commas_.end(), [](const auto& c) { return c.decimals(); });
+    for (std::size_t k = 0; keys_.decimal == Decimal::found && !decimals && k < commas_.size(); ++k)
+      if (commas_[k].is_ambiguous())
+        throw InputError(fmt::format(
+            "{}: every number in column '{}' has a comma before three digits, as 12,000: it may be a decimal or a "
+            "thousands separator; set decimal: ',' if it is the decimal point, else remove it",
+            out_.source, columns_.names[columns_.dense[k]]));
+    if (keys_.decimal == Decimal::found && comma_ && !with_point_.empty())
+      throw InputError(
+          fmt::format("{}, but other numbers have commas: one of the two may be a thousands separator; write decimal "
+                      "points as points, and no thousands separators",
+                      with_point_));
   }
 
   void name_columns() {
@@ -120,6 +136,8 @@ class ClickReader {
   ClickTable out_;
   std::optional<CategoryReader> categories_;
   std::vector<io::Commas> commas_;  ///< of each dense column
+  std::string with_point_;          ///< place of the first number with a point
+  bool comma_ = false;              ///< a number has a comma
   std::int64_t records_ = 0;
 };
 

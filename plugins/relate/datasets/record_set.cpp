@@ -1,6 +1,7 @@
 #include "plugins/relate/datasets/record_set.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -112,6 +113,17 @@ void require_labels(const RecordSet& records) {
         fmt::format("{}: the records have no labels, which training and evaluation need; name their column by the key "
                     "'label'",
                     records.source));
+}
+
+void require_same_order(std::span<const std::string> known, std::span<const std::string> here, const std::string& kind,
+                        const RecordSet& records, std::string_view whose) {
+  for (std::size_t k = 0; k < std::min(known.size(), here.size()); ++k) {
+    if (here[k] == known[k] || std::find(known.begin(), known.end(), here[k]) == known.end()) continue;
+    throw InputError(fmt::format(
+        "{}: {} column {} is '{}', but {} was given '{}' there, and '{}' at another place; give the columns in the "
+        "order of the training: {}",
+        records.source, kind, k + 1, here[k], whose, known[k], here[k], fmt::join(known, ", ")));
+  }
 }
 
 void require_same_rows(const std::vector<RowColumn>& known, const RecordSet& records, std::string_view whose) {

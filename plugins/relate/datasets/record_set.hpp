@@ -77,6 +77,11 @@ std::uint64_t meaning_of(const std::string& text);
 /// the same number of columns.
 void require_same_rows(const std::vector<RowColumn>& known, const RecordSet& records, std::string_view whose);
 
+/// InputError if a name of `here` is that of another position in `known`, in which rows or numbers would be read as
+/// those of another column. `kind`: "categorical" or "dense", for messages.
+void require_same_order(std::span<const std::string> known, std::span<const std::string> here, const std::string& kind,
+                        const RecordSet& records, std::string_view whose);
+
 /// True if rows have another meaning than in the columns `known`, and rows_by() finds theirs.
 bool needs_rows_by(const std::vector<RowColumn>& known, const RecordSet& records);
 /// Rows of the records' values in the vocabularies of other columns: records x columns.

@@ -19,6 +19,23 @@ double answer_of(const train::Sample& sample, const RecordSet& records) {
   return records.answers[sample.id];
 }
 
+std::vector<std::string> names_of(const std::vector<RowColumn>& columns) {
+  std::vector<std::string> out;
+  for (const auto& column : columns) out.push_back(column.name);
+  return out;
+}
+
+/// Names of dense features, of which each has a second one that tells where it is missing; empty for a text without a
+/// line of names, whose columns are numbered.
+std::vector<std::string> given_names(const std::vector<std::string>& numbers) {
+  std::vector<std::string> out;
+  for (std::size_t k = 0; k < numbers.size(); k += 2) {
+    if (numbers[k].starts_with("column ")) return {};
+    out.push_back(numbers[k]);
+  }
+  return out;
+}
+
 /// Sums of x and x^2 over training.
 struct Spread {
   double sum = 0.0, squares = 0.0, count = 0.0;
@@ -47,6 +64,7 @@ void TableNetwork::fit_statistics(train::Dataset& training, Context& context) {
         seen_.columns = records.columns;
         seen_.unit = records.unit;
         seen_.logarithm = records.logarithm;
+        seen_.numbers = given_names(records.numbers);
         seen_.tested = records.tested;
         numbers.resize(records.numbers.size());
       }
@@ -93,6 +111,10 @@ void TableNetwork::require_fit(const RecordSet& records) const {
                     "those that it was trained on",
                     records.source, records.columns.size(), records.numbers.size(), name_, seen_.columns.size(),
                     seen_.mean.size()));
+  if (!records.pairs && !records.choices) {
+    require_same_order(names_of(seen_.columns), names_of(records.columns), "categorical", records, name_);
+    require_same_order(seen_.numbers, given_names(records.numbers), "dense", records, name_);
+  }
   require_same_rows(seen_.columns, records, name_);
   if (seen_.logarithm) require_same_numbers(*seen_.logarithm, records, name_);
 }
@@ -198,6 +220,7 @@ std::string TableNetwork::state() const {
   nlohmann::json out{{"columns", columns},     {"mean", seen_.mean},     {"scale", seen_.scale},
                      {"centre", seen_.centre}, {"spread", seen_.spread}, {"unit", seen_.unit}};
   if (seen_.logarithm) out["logarithm"] = *seen_.logarithm;
+  if (!seen_.numbers.empty()) out["numbers"] = seen_.numbers;
   if (seen_.tested != 0) out["tested"] = seen_.tested;
   return out.dump();
 }
@@ -218,6 +241,7 @@ void TableNetwork::restore(const std::string& state) {
   seen_.centre = json.at("centre").get<double>();
   seen_.spread = json.at("spread").get<double>();
   seen_.unit = json.at("unit").get<std::string>();
+  seen_.numbers = json.value("numbers", std::vector<std::string>{});
   seen_.tested = json.value("tested", std::uint64_t{0});
   seen_.logarithm.reset();
   if (json.contains("logarithm")) seen_.logarithm = json.at("logarithm").get<bool>();

@@ -49,8 +49,9 @@ class TableNetwork : public train::Network, public train::UsesTables {
     std::vector<double> mean, scale;
     double centre = 0.0, spread = 1.0;
     std::string unit;
-    std::uint64_t tested = 0;       ///< RecordSet::tested; 0: unknown
-    std::optional<bool> logarithm;  ///< of the dense features; not in earlier models
+    std::uint64_t tested = 0;          ///< RecordSet::tested; 0: unknown
+    std::optional<bool> logarithm;     ///< of the dense features; not in earlier models
+    std::vector<std::string> numbers;  ///< names of the dense features; empty: unknown
   };
 
   const Seen& seen() const { return seen_; }

@@ -73,7 +73,8 @@ reads_text("EDGES:1: there is no item 2; they are numbered 0 to 1", "0 2\n1 0\n"
 reads_text("EDGES:2: there is no node 3; they are numbered 0 to 2", "0 1\n1 3\n", "users: 3", "bipartite: false")
 reads_text("EDGES:2: node indices start at 0, found -1", "0 1\n-1 2\n")
 reads_text("EDGES:2: 'u v' or 'u v weight' was expected, but the line has 1 word; is the file cut short?", "0 1\n1")
-reads_text("EDGES:1: 'u v' or 'u v weight' was expected, but the line has 5 words; describe them by the key 'columns'", "0 1 1 1 1\n")
+reads_text("EDGES:1: 'u v' or 'u v weight' was expected, but the line has 5 words; describe them by the key 'columns'; "
+           "if a line lists the neighbours of a node, as in a graph of METIS, save the graph as a list of edges", "0 1 1 1 1\n")
 reads_text("HELD_OUT:2: 'u v' or 'u v weight' was expected, but the line has 1 word; is the file cut short?", "0 1\n", held_out="0 2\n1")
 reads_text("EDGES: there are no links to train on; give some, or hold fewer out", "# nothing\n")
 reads_text("'HELD_OUT' holds no link; give some, or leave held_out_edges out to hold out a fraction of 'EDGES'", "0 1\n1 0\n", held_out="# none\n")

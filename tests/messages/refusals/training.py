@@ -83,6 +83,8 @@ for message, content, more in (
         ("t.csv:2: '99999999999999999999' in column 'x' needs more than 64 bits", "x,y\n99999999999999999999,2\n", ""),
         ("'t.csv': some values of 'y' have a comma before three digits, as 12,000, others have none: it may be a decimal or a thousands separator; "
          "set decimal: ',' if it is the decimal point, else remove it", "x;y\n1;12,000\n2;950\n", ""),
+        ("'t.csv': every value of 'x' has a comma before three digits, as 12,000: it may be a decimal or a thousands separator; "
+         "set decimal: ',' if it is the decimal point, else remove it", "x;y\n12,000;2\n13,500;4\n", ""),
         ("t.csv:3: '1.234' in column 'x' has a point, but other numbers of the table have commas: one of the two may be a thousands separator; "
          "write decimal points as points, and no thousands separators", "x;y;z\n1;12;0,5\n1.234;950;text\n", ""),
         ("t.csv:2: '1.5' in column 'x' has a point, but other numbers of the table have commas: one of the two may be a thousands separator; "

@@ -269,6 +269,16 @@ TEST_CASE("odd texts of clicks are refused with file and line") {
   CHECK(said(many) ==
         "'c.csv': some numbers in column 'price' have a comma before three digits, as 12,000, others have none: it may "
         "be a decimal or a thousands separator; set decimal: ',' if it is the decimal point, else remove it");
+  many = head + "1;12,000;3;a;b\n0;13,500;3;a;b\n";
+  std::replace(many.begin(), many.begin() + static_cast<std::ptrdiff_t>(head.size()), ',', ';');
+  CHECK(said(many) ==
+        "'c.csv': every number in column 'price' has a comma before three digits, as 12,000: it may be a decimal or a "
+        "thousands separator; set decimal: ',' if it is the decimal point, else remove it");
+  many = head + "1;1.250;0,5;a;b\n0;2.500;0,7;a;b\n";
+  std::replace(many.begin(), many.begin() + static_cast<std::ptrdiff_t>(head.size()), ',', ';');
+  CHECK(said(many) ==
+        "c.csv:2: '1.250' in column 'price' has a point, but other numbers have commas: one of the two may be a "
+        "thousands separator; write decimal points as points, and no thousands separators");
   auto keys = keys_of(files.text("c.csv", head + "1,2.5,3,a,b\n"));
   keys.text.decimal = train::CsvForm::Decimal::comma;
   CHECK(click_refusal(files, keys) ==
@@ -401,17 +411,25 @@ TEST_CASE("labels may be absent where a model predicts, and not where it learns"
   TextFiles files;
   Place place(files.comm, files.scratch.file("run"));
   const auto path = files.text("c.csv", table_of(made_lines(0, 50, 6)));
-  const std::string data = "{type: clicks, file: " + path + ", dense: [price], categorical: [site, user]";
-  const std::string train = "{network: {type: dlrm, embedding_dim: 4, bottom: [4], top: [4]}, dataset: " + data;
+  const std::string data = "file: " + path + ", dense: [price], categorical: [site, user]";
+  const std::string train =
+      "{network: {type: dlrm, embedding_dim: 4, bottom: [4], top: [4]}, dataset: {type: clicks, " + data;
   const std::string more = "}, batch: 10, steps: 5, learning_rate: {type: constant, start: 0.01}}";
   place.run("train", train + more);
   const auto values = [&](const std::string& label) {
     const auto set =
-        place.registry.make<train::Dataset>("clicks", deck::parse(data + label + "}", "test"), place.context);
+        place.registry.make<train::Dataset>("clicks", deck::parse("{" + data + label + "}", "test"), place.context);
     set->open(place.context);
     return predictions_of(place.context.run_directory + "/model.h5", *set, place.context).value;
   };
   CHECK(values(", label: none") == values(""));
+  const auto turned = place.registry.make<train::Dataset>(
+      "clicks", deck::parse("{file: " + path + ", categorical: [user, site], dense: [price]}", "test"), place.context);
+  turned->open(place.context);
+  CHECK_THROWS_WITH(predictions_of(place.context.run_directory + "/model.h5", *turned, place.context),
+                    Catch::Contains("categorical column 1 is 'user', but") &&
+                        Catch::Contains("was given 'site' there, and 'user' at another place; give the columns in the "
+                                        "order of the training: site, user"));
   CHECK_THROWS_WITH(
       place.run("train", train + ", label: none" + more),
       Catch::Contains("c.csv': the records have no labels, which training and evaluation need; name their "
