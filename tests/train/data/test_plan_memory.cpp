@@ -7,7 +7,7 @@ using namespace cambium::train;
 
 namespace {
 
-std::pair<std::int64_t, std::int64_t> alone(std::int64_t id) { return {id, id + 1}; }
+std::pair<std::int64_t, std::int64_t> one_by_one(std::int64_t id) { return {id, id + 1}; }
 
 /// Bytes that the program has allocated; 0 where the allocator is another one (sanitizers).
 std::int64_t allocated() {
@@ -23,7 +23,7 @@ TEST_CASE("the memory of a plan for 1,024 ranks does not grow with the steps") {
     const BatchPlan plan{
         .seed = 3, .samples = samples, .batch = 4096, .rank = 517, .ranks = 1024, .permutation = permutation};
     const std::int64_t before = allocated();
-    AccessPlan access(plan, {capacity}, alone);
+    AccessPlan access(plan, {capacity}, one_by_one);
     std::int64_t first_epoch = 0, largest = 0;
     for (std::int64_t step = 0; step < 4 * plan.steps_per_epoch(); ++step) {
       access.advance();
@@ -46,7 +46,7 @@ TEST_CASE("the memory of a plan depends on the samples in all buffers, not on ho
   std::int64_t of_16 = 0;
   for (const int ranks : {16, 1024}) {
     const BatchPlan plan{.seed = 3, .samples = samples, .batch = 2048, .ranks = ranks};
-    AccessPlan access(plan, {held / ranks}, alone);
+    AccessPlan access(plan, {held / ranks}, one_by_one);
     for (std::int64_t step = 0; step < 2 * plan.steps_per_epoch(); ++step) access.advance();
     if (ranks == 16) of_16 = access.bytes();
     CHECK(access.bytes() - of_16 <= 256 * 1024);
@@ -60,7 +60,7 @@ TEST_CASE("a plan of 10^12 samples in computed order takes the memory of what is
                        .rank = 3,
                        .ranks = 1024,
                        .permutation = BatchPlan::Permutation::computed};
-  AccessPlan access(plan, {100}, alone);
+  AccessPlan access(plan, {100}, one_by_one);
   std::int64_t loads = 0;
   for (std::int64_t step = 0; step < 50; ++step) loads += std::ssize(access.advance().read);
   CHECK(loads == 50 * 4);  // nothing recurs, and 1,024 ranks read equally often

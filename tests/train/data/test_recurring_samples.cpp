@@ -17,7 +17,7 @@ AccessPlan::Copies copies() {
 }
 
 std::pair<std::int64_t, std::int64_t> chunk(std::int64_t id) { return {id / 4 * 4, id / 4 * 4 + 4}; }
-std::pair<std::int64_t, std::int64_t> alone(std::int64_t id) { return {id, id + 1}; }
+std::pair<std::int64_t, std::int64_t> each_alone(std::int64_t id) { return {id, id + 1}; }
 
 }  // namespace
 
@@ -29,7 +29,7 @@ TEST_CASE("samples that recur are read and held once") {
                                       even ? AccessPlan::Even::samples : AccessPlan::Even::reads};
     std::vector<AccessPlan> access;
     for (plan.rank = 0; plan.rank < ranks; ++plan.rank)
-      access.emplace_back(plan, options, chunked ? chunk : alone, copies());
+      access.emplace_back(plan, options, chunked ? chunk : each_alone, copies());
     std::vector<std::set<std::int64_t>> held(ranks);
     for (std::int64_t step = 0; step < 4 * plan.steps_per_epoch(); ++step) {
       const auto order = epoch_order(8, plan.epoch_of(step), all);
@@ -59,7 +59,7 @@ TEST_CASE("samples that recur are read and held once") {
 TEST_CASE("the plan of recurring samples reads less than one that takes them for different ones") {
   BatchPlan plan{.seed = 8, .samples = all, .batch = 10};
   std::int64_t known = 0, unknown = 0;
-  AccessPlan a(plan, {40}, alone, copies()), b(plan, {40}, alone);
+  AccessPlan a(plan, {40}, each_alone, copies()), b(plan, {40}, each_alone);
   for (std::int64_t step = 0; step < 10 * plan.steps_per_epoch(); ++step) {
     known += std::ssize(a.advance().read);
     unknown += std::ssize(b.advance().read);
