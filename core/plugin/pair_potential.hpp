@@ -20,8 +20,9 @@ namespace cambium {
 ///   std::string summary() const;  // as in Potential
 ///   std::vector<Citation> citations() const;
 ///
-/// and may have add_rest(particles, request, out, context) for terms that are not sums over the listed pairs, and
-/// `const std::optional<PairTableParams>& table() const` for forces that are looked up instead of computed.
+/// and may have add_rest(particles, request, out, context) for terms that are not sums over the listed pairs,
+/// `bool needs_periodic_cell() const` as in Potential, and `const std::optional<PairTableParams>& table() const` for
+/// forces that are looked up instead of computed.
 template <class Form>
 class PairPotential final : public Potential, public CostsPerAtom {
  public:
@@ -31,6 +32,7 @@ class PairPotential final : public Potential, public CostsPerAtom {
 
   void bind(std::span<const Species> species) override;
   double cutoff() const override;
+  bool needs_periodic_cell() const override;
   void compute(const Particles&, const NeighborList&, GhostExchange&, const ForceRequest&, ForceOutput&,
                Context&) override;
   std::string summary() const override;
@@ -60,6 +62,12 @@ void PairPotential<Form>::bind(std::span<const Species> species) {
 template <class Form>
 double PairPotential<Form>::cutoff() const {
   return form_.cutoff();
+}
+
+template <class Form>
+bool PairPotential<Form>::needs_periodic_cell() const {
+  if constexpr (requires { form_.needs_periodic_cell(); }) return form_.needs_periodic_cell();
+  return false;
 }
 
 template <class Form>

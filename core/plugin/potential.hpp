@@ -29,8 +29,8 @@ class Potential {
   virtual double cutoff() const = 0;
   /// True when compute() adds to the force rows of ghosts.
   virtual bool writes_ghost_forces() const { return false; }
-  /// True if the formula sums over all images of a cell that is periodic along a, b and c: then molecules, wires or
-  /// slabs are meaningless, and the caller refuses to evaluate them.
+  /// True if the formula sums over all images of a cell that is periodic along a, b and c, or needs its mean density:
+  /// then molecules, wires or slabs are meaningless, and the caller refuses to evaluate them.
   virtual bool needs_periodic_cell() const { return false; }
   /// Adds energies and forces of the current positions. The list may be longer than the cut-off (skin).
   virtual void compute(const Particles&, const NeighborList&, GhostExchange&, const ForceRequest&, ForceOutput&,

@@ -98,30 +98,33 @@ static void refuse(cambium_potential* potential) {
   check(none == NULL, "nothing is opened");
 }
 
-/* A sum over images means nothing for a molecule or a slab; the damped form does. */
+/* A sum over images and a mean density mean nothing for a molecule or a slab; the damped form does. */
 static void sums_over_images(void) {
-  const char* keys[3] = {"{type: coulomb, charges: {Cu: 0}}",
+  const char* keys[6] = {"{type: coulomb, charges: {Cu: 0}}",
                          "{type: sum, terms: [{type: sutton_chen, element: Cu, cutoff: 7.0}, "
                          "{type: coulomb, method: ewald, charges: {Cu: 0}}]}",
+                         "{type: lennard_jones, epsilon: 0.1, sigma: 2.3, cutoff: 6, tail: true}",
+                         "{type: sutton_chen, element: Cu, cutoff: 7.0, tail: true}",
+                         "{type: lennard_jones, epsilon: 0.1, sigma: 2.3, cutoff: 6}",
                          "{type: coulomb, method: dsf, charges: {Cu: 0}}"};
   double energy = 0.0;
   cambium_results results = {&energy, NULL, NULL, NULL, NULL, NULL};
-  for (int k = 0; k < 3; ++k) {
+  for (int k = 0; k < 6; ++k) {
     cambium_potential* potential = NULL;
     cambium_structure molecule = structure(), slab = structure(), crystal = structure();
     molecule.cell = NULL;
     slab.periodic[2] = 0;
     check(cambium_potential_open(keys[k], &potential) == CAMBIUM_DONE, keys[k]);
     check(cambium_potential_evaluate(potential, &crystal, &results, 1) == CAMBIUM_DONE, "a crystal");
-    if (k == 2) {
+    if (k >= 4) {
       check(cambium_potential_evaluate(potential, &molecule, &results, 1) == CAMBIUM_DONE, "a molecule");
     } else {
       check_says(
           cambium_potential_evaluate(potential, &molecule, &results, 1),
           "the structure is not periodic along all three cell vectors, but the potential sums over all images of "
-          "a periodic cell (coulomb with method mesh or ewald, dftb with periodic: true); give a periodic cell, "
-          "for a molecule one with empty space, or take a form for open boundaries (coulomb with method: dsf, "
-          "dftb with periodic: false)");
+          "a periodic cell (coulomb with method mesh or ewald, dftb with periodic: true) or needs its mean density "
+          "(lennard_jones or sutton_chen with tail: true); give a periodic cell, for a molecule one with empty space, "
+          "or take a form for open boundaries (coulomb with method: dsf, dftb with periodic: false, tail: false)");
       check_says(cambium_potential_evaluate(potential, &slab, &results, 1), "not periodic along all three");
     }
     cambium_potential_close(potential);

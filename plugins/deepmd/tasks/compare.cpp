@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/base/error.hpp"
 #include "core/base/key_error.hpp"
 #include "core/deck/about_key.hpp"
 #include "core/io/csv.hpp"
@@ -71,6 +72,18 @@ void Compare::examine(Check& check) {
 double ForceErrors::rmse() const { return std::sqrt(squares / components); }
 double ForceErrors::mae() const { return absolute / components; }
 
+namespace {
+void refuse_open_frame(const Potential& potential, const LabelledData& data, std::size_t k) {
+  const LabelledFrame& frame = data.frame(k);
+  const bool open = !frame.box || std::any_of(frame.open.begin(), frame.open.end(), [](bool one) { return one; });
+  try {
+    refuse_open_boundaries(potential, !open);
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("{}, frame {}: {}", data.path(), k, error.what()));
+  }
+}
+}  // namespace
+
 ForceErrors force_errors(const deck::Choice<Potential>& choice, const LabelledData& data, std::size_t stride,
                          Context& context) {
   const Comm self(MPI_COMM_SELF);
@@ -84,15 +97,15 @@ ForceErrors force_errors(const deck::Choice<Potential>& choice, const LabelledDa
     for (std::size_t k = static_cast<std::size_t>(context.comm.rank()) * stride; k < data.frames();
          k += ranks * stride) {
       const LabelledFrame& frame = data.frame(k);
-      if (frame.force.empty() || !frame.box)
-        throw InputError(fmt::format("{}, frame {}: a comparison needs forces and a cell", data.path(), k));
-      Configuration c{{}, data.own_types(k), frame.x, *frame.box, frame.axes};
+      if (frame.force.empty()) throw InputError(fmt::format("{}, frame {}: a comparison needs forces", data.path(), k));
+      Configuration c{{}, data.own_types(k), frame.x, frame.box.value_or(Box{}), frame.axes, frame.box.has_value()};
       for (const auto& symbol : data.species(k)) c.species.push_back({symbol, standard_mass(symbol)});
       if (!potential || bound != data.species(k)) {
         potential = context.registry->make<Potential>(choice, alone);
         potential->bind(c.species);
         bound = data.species(k);
       }
+      refuse_open_frame(*potential, data, k);
       const LabelledFrame said = single_point(*potential, c, alone);
       for (std::size_t i = 0; i < frame.force.size(); ++i)
         for (std::size_t q = 0; q < 3; ++q) {

@@ -5,7 +5,8 @@
 namespace cambium::deepmd {
 
 LabelledFrame single_point(Potential& potential, const Configuration& c, Context& context) {
-  ImageSystem system(c.x, c.types, c.box, c.species, potential.cutoff());
+  const auto box = c.periodic ? std::optional(c.box) : std::nullopt;
+  ImageSystem system(c.x, c.types, box, c.species, potential.cutoff());
   ForceOutput out;
   out.f = View<double* [3]>("single point: forces", static_cast<std::size_t>(system.particles().total()));
   ForceRequest request;
@@ -14,7 +15,7 @@ LabelledFrame single_point(Potential& potential, const Configuration& c, Context
   if (potential.writes_ghost_forces()) system.reverse_add(out.f);
   LabelledFrame frame;
   frame.x = c.x;
-  frame.box = c.box;
+  frame.box = box;
   frame.axes = c.axes;
   frame.energy = out.energy;
   frame.virial.assign(out.virial, out.virial + 9);

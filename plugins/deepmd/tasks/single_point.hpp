@@ -12,7 +12,8 @@ struct Configuration {
   std::vector<int> types;                ///< indices of species
   std::vector<std::array<double, 3>> x;  ///< Å
   Box box;
-  GivenAxes axes = {};  ///< in which it was given
+  GivenAxes axes = {};   ///< in which it was given
+  bool periodic = true;  ///< false: nothing is, and there is no box
 };
 
 /// Result of any potential for a configuration: energy, forces and virial as labels. `context` has one rank; the

@@ -51,7 +51,8 @@ class LennardJonesForm {
           .unit("angstrom")
           .positive();
       d("tail", &Params::tail,
-        "tail correction of energy and pressure beyond a plain cut-off, for uniform density there")
+        "tail correction of energy and pressure beyond a plain cut-off, for uniform density there; for cells that are "
+        "periodic in all directions")
           .def(false);
       d("pairs", &Params::pairs,
         "parameters of pairs of species; unlike pairs that are missing mix by Lorentz and Berthelot")
@@ -75,6 +76,7 @@ class LennardJonesForm {
   PairTerms<Model> pair(std::span<const Species> species, int a, int b) const;
   Truncation truncation() const { return params_.truncation; }
   double cutoff() const { return cutoff_; }
+  bool needs_periodic_cell() const { return params_.tail; }  ///< for its density
   std::string summary() const;
   std::vector<Citation> citations() const;
 

@@ -40,7 +40,9 @@ class SuttonChen : public Potential, public CostsPerAtom {
         "`tail` half of it")
           .unit("angstrom")
           .positive();
-      d("tail", &Params::tail, "tail correction beyond the cut-off, for the mean density of the cell").def(false);
+      d("tail", &Params::tail,
+        "tail correction beyond the cut-off, for the mean density of a cell that is periodic in all directions")
+          .def(false);
     }
   };
   /// The parameters in use.
@@ -58,6 +60,7 @@ class SuttonChen : public Potential, public CostsPerAtom {
 
   void bind(std::span<const Species> species) override;
   double cutoff() const override { return numbers_.cutoff; }
+  bool needs_periodic_cell() const override { return params_.tail; }  ///< for its density
   void compute(const Particles&, const NeighborList&, GhostExchange&, const ForceRequest&, ForceOutput&,
                Context&) override;
   std::string summary() const override;

@@ -125,6 +125,15 @@ TEST_CASE("a long plain cut-off and a short one with tail correction agree in en
   CHECK(std::abs(w_tail - w_long) < 0.1 * std::abs(w_plain - w_long));
 }
 
+TEST_CASE("lennard_jones with tail correction is for periodic cells") {
+  World world;
+  auto params = argon(Truncation::plain);
+  for (const bool tail : {false, true}) {
+    params.tail = tail;
+    CHECK(LennardJones(params, world.context).needs_periodic_cell() == tail);
+  }
+}
+
 TEST_CASE("lennard_jones says what is missing") {
   World world;
   const std::vector<Species> species = {{"Ar", 39.9}, {"Kr", 83.8}};
