@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <system_error>
 #include <thread>
 
 #include "core/base/key_error.hpp"
@@ -39,6 +40,13 @@ Failure failure_of(std::exception_ptr error, bool verbose) {
     return {damaged_text("JSON", e), ExitCode::bad_input, false};
   } catch (const YAML::Exception& e) {
     return {damaged_text("YAML", e), ExitCode::bad_input, false};
+  } catch (const std::system_error& e) {  // of a thread that cannot be started
+    if (e.code() == std::errc::resource_unavailable_try_again)
+      return {fmt::format("no thread could be started ({}): this shell or job allows too little memory or too few "
+                          "processes; raise its limits (ulimit -v, ulimit -u)",
+                          e.what()),
+              ExitCode::bad_input, false};
+    return {std::string("internal error, please report it: ") + e.what(), ExitCode::internal_error, false};
   } catch (const std::exception& e) {  // errors of Torch come as internal ones, and may be about memory
     if (const std::string memory = memory_refusal(e); !memory.empty()) return {memory, ExitCode::bad_input, false};
     return {std::string("internal error, please report it: ") + e.what(), ExitCode::internal_error, false};

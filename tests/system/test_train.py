@@ -305,8 +305,7 @@ class Training(unittest.TestCase):
         os.remove(os.path.join(folder, "run", "stages_done.txt"))
         code, _, error = program.run("restart", os.path.join(folder, "run"), "stages[0].train.permutation=computed")
         self.assertEqual(code, 2)
-        self.assertIn("was written with permutation stored, but the deck has computed; resume with the same, or begin a new run with start_from",
-                      error)
+        self.assertIn("stages[0].train.permutation is stored there and computed here; leave what determines the result as it was", error)
 
     def test_list_and_evaluate(self):
         code, out, _ = program.run("list", "models")

@@ -7,6 +7,7 @@
 #include <new>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
+#include <system_error>
 
 #include "core/base/key_error.hpp"
 #include "tests/catch.hpp"
@@ -44,6 +45,12 @@ TEST_CASE("damaged texts and memory that cannot be had are bad input, other exce
               "Torch refused: DefaultCPUAllocator: can't allocate memory: you tried to allocate "
               "154618822656 bytes. Error code 12");
         }).code == ExitCode::bad_input);
+  const auto thread =
+      failure([] { throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again)); });
+  CHECK(thread.code == ExitCode::bad_input);
+  CHECK(
+      thread.text.ends_with("): this shell or job allows too little memory or too few processes; raise its limits "
+                            "(ulimit -v, ulimit -u)"));
   CHECK(failure([] { throw InternalError("no way"); }).code == ExitCode::internal_error);
   CHECK(failure([] { throw std::runtime_error("no way"); }).text == "internal error, please report it: no way");
 }

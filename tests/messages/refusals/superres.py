@@ -476,8 +476,8 @@ says("'solid.h5' is 2 wide and this run 4: start from fields of the same domain"
 says("'fields.h5' is 2 wide and this run 4: start from fields of the same domain", SOLID, S + "aspect_ratio=4", S + "initial={file: fields.h5}", command="run")
 says("y of 'deep_uneven.h5' is periodic, but its points are not equally spaced, so that its period is unknown; write the fields at equally spaced points",
      *DEEP, S + "initial={file: deep_uneven.h5}", command="run")
-table.file("no_frame.h5", {k: (v[:0] if k.startswith("tasks/") or k == "scales/sim_time" else v) for k, v in solid().items()})
-says("'no_frame.h5' holds no frame: give fields that a run has written", *DEEP, S + "initial={file: no_frame.h5}", command="run")
+table.file("no_deep_frame.h5", {k: (v[:0] if k.startswith("tasks/") or k == "scales/sim_time" else v) for k, v in solid().items()})
+says("'no_deep_frame.h5' holds no frame: give fields that a run has written", *DEEP, S + "initial={file: no_deep_frame.h5}", command="run")
 says("'flat.h5' has no field 'v' (it has: b, p, u, w)", *DEEP, S + "initial={file: flat.h5}", command="run")
 says("field 'v' of 'deep_other.h5' has shape (2, 16, 8, 4), its coordinates require (2, 16, 4, 8)", *DEEP, S + "initial={file: deep_other.h5}", command="run")
 says("field 'b' of 'broken.h5' is not finite at x = 0.125, y = 1, z = 0.3125 in its last frame", *DEEP, S + "initial={file: broken.h5}", command="run",

@@ -368,17 +368,18 @@ TEST_CASE("a model maps the same text to the same rows in any file") {
   TextFiles files;
   const auto learned = made_lines(0, 300, 12), later = made_lines(1000, 60, 20);
   const std::string columns = ", dense: [price, hour], categorical: [site, user]";
-  const auto data = [&](const std::string& path) { return "{type: clicks, file: " + path + columns + "}"; };
+  const auto data = [&](const std::string& path) { return "file: " + path + columns + "}"; };
   for (const std::string network : {"dlrm, bottom: [4], top: [4]", "factorization_machine"}) {
     INFO(network);
     Place place(files.comm, files.scratch.file(network.substr(0, 4)));
-    place.run("train", "{network: {type: " + network + ", embedding_dim: 4, precision: float64}, dataset: " +
+    place.run("train", "{network: {type: " + network +
+                           ", embedding_dim: 4, precision: float64}, dataset: {type: clicks, " +
                            data(files.text("learned.csv", table_of(learned))) +
                            ", hold_out: 0.2, batch: 32, epochs: 3, learning_rate: {type: constant, start: 0.01}, "
                            "tables: {optimizer: adagrad, learning_rate_scale: 10}}");
     const auto predicted = [&](const std::vector<std::string>& lines) {
       const auto set = place.registry.make<train::Dataset>(
-          "clicks", deck::parse(data(files.text("new.csv", table_of(lines))), "test"), place.context);
+          "clicks", deck::parse("{" + data(files.text("new.csv", table_of(lines))), "test"), place.context);
       set->open(place.context);
       const auto values = predictions_of(place.context.run_directory + "/model.h5", *set, place.context).value;
       std::map<std::string, double> out;
@@ -430,8 +431,10 @@ TEST_CASE("labels may be absent where a model predicts, and not where it learns"
                     Catch::Contains("categorical column 1 is 'user', but") &&
                         Catch::Contains("was given 'site' there, and 'user' at another place; give the columns in the "
                                         "order of the training: site, user"));
+  const auto without =
+      place.registry.make<Task>("train", deck::parse(train + ", label: none" + more, "test"), place.context);
   CHECK_THROWS_WITH(
-      place.run("train", train + ", label: none" + more),
+      without->run(place.context),
       Catch::Contains("c.csv': the records have no labels, which training and evaluation need; name their "
                       "column by the key 'label'"));
 }
