@@ -328,9 +328,10 @@ void ScoreForecasts::require_trained(const train::ArtifactInfo& info, const std:
 Convected ScoreForecasts::equations_of(const std::string& path) const {
   const auto stated = StatedFlow::of(path);
   if (params_.rayleigh > 0.0) stated.require_rayleigh(params_.rayleigh);
+  const double prandtl = stated.prandtl_of(params_.prandtl);
   if (solves(params_)) stated.require_plane("data", "leave out the methods of the solver and 'corrections'");
   if (solves(params_)) stated.require_plates(name_of(params_.plates));
-  return {params_.rayleigh, stated.prandtl_of(params_.prandtl), params_.plates};
+  return {params_.rayleigh, prandtl, params_.plates};
 }
 
 ScoreForecasts::Runs ScoreForecasts::read() {

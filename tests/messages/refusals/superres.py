@@ -353,8 +353,8 @@ says("'stated.h5' has the Rayleigh number 100000 and 'rayleigh' is 1000000: give
      command="run")
 says("'stated.h5' has the Prandtl number 2 and 'prandtl' is 1: give that of the data", R + "data=stated.h5", R + "rayleigh=1e5", R + "prandtl=1",
      deck="reconstruct.yaml", command="run")
-table.file("no_frame.h5", {k: [] if k == "scales/sim_time" else v for k, v in fields().items()})
-says("'no_frame.h5' holds no frame: give fields that a run has written", V + "data=no_frame.h5", deck="verify.yaml", command="run")
+table.file("frameless.h5", {k: [] if k == "scales/sim_time" else v for k, v in fields().items()})
+says("'frameless.h5' holds no frame: give fields that a run has written", V + "data=frameless.h5", deck="verify.yaml", command="run")
 table.file("backwards.h5", fields(times=[0.0, 0.5, 1.0, 1.5, 1.5, 2.5, 3.0, 3.5]))
 says("coordinate 'sim_time' of 'backwards.h5' does not increase after its entry 3 (1.5)",
      F + "forecasts={own: {rollout: [backwards.h5]}}", F + "methods=[]", deck="score.yaml", command="run")

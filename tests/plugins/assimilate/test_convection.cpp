@@ -69,8 +69,9 @@ TEST_CASE("the Prandtl number that a deck leaves out is that of the truth") {
   superres::test::Workshop shop;
   superres::test::Square run("{rayleigh: 1e5, prandtl: 3, cells: [16, 16], end_time: 4, sample_interval: 0.5}");
   const auto path = shop.record(run, "cavity.h5", 1.0, 4.0, 0.5);
+  Flows stage;
   const auto error = [&](const std::string& prandtl) {
-    return Flows()
+    return stage
         .run("{model: {type: cavity, rayleigh: 1e5, cells: [16, 16]" + prandtl + "}, data: " + path +
              R"(, spin_up: 1, climatology: {samples: 6, interval: 0.5}, cycles: 4,
       observations: {fields: [b], every: 0.5, error: 0.01}, filters: {free: {type: free_run}}})")
