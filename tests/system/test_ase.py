@@ -136,6 +136,17 @@ class Evaluations(unittest.TestCase):
         self.assertAlmostEqual(opened.energy, closed.energy, delta=1e-10)
         np.testing.assert_allclose(opened.forces, closed.forces, atol=1e-10)
 
+    def test_periodic_structures_need_a_cell(self):
+        potential = cambium.Potential(KEYS)
+        symbols, x, cell = copper((2, 2, 2))
+        self.assertEqual(potential.evaluate(symbols, x, cell).energy, potential.evaluate(symbols, x, cell, True).energy)
+        self.assertEqual(potential.evaluate(symbols, x).energy, potential.evaluate(symbols, x, None, False).energy)
+        with self.assertRaises(ValueError) as caught:
+            potential.evaluate(symbols, x, periodic=True)
+        self.assertEqual(str(caught.exception), "periodic is True, but there is no cell; give one, or periodic=False for a molecule")
+        with self.assertRaisesRegex(ValueError, "there is no cell"):
+            potential.evaluate_many([(symbols, x, None, (True, True, False))])
+
     def test_a_potential_has_no_memory(self):
         lj = {"type": "lennard_jones", "cutoff": 8.0, "tail": True, "pairs": [{"species": [s, s], "epsilon": e, "sigma": d} for s, e, d in (("Ar", .0103, 3.4), ("Kr", .014, 3.65))]}
         ions = {"type": "sum", "terms": [{"type": "coulomb", "charges": {"Ar": 1, "Kr": -1}, "method": method, "cutoff": 7.0} for method in ("mesh", "ewald")]}

@@ -71,13 +71,14 @@ class Potential(Opened):
     def __repr__(self):
         return f"<cambium.Potential {library().cambium_potential_summary(self._handle).decode()}>"
 
-    def evaluate(self, species, positions, cell=None, periodic=True, per_atom=False):
+    def evaluate(self, species, positions, cell=None, periodic=None, per_atom=False):
         """The Evaluation of one structure, with energies and virials of atoms where per_atom (True or "energies"). species: a symbol for each atom; positions (atoms, 3) Å; cell: rows a, b, c in Å, None where
-        nothing is periodic; periodic: one truth for all directions or one for each."""
+        nothing is periodic; periodic: one truth for all directions or one for each, None for all of a cell that is given."""
         return self.evaluate_many([(species, positions, cell, periodic)], per_atom)[0]
 
     def evaluate_many(self, structures, per_atom=False):
-        """Evaluations of a list of (species, positions, cell, periodic), in one call."""
+        """Evaluations of a list of (species, positions, cell, periodic), in one call. ValueError where a structure is periodic without
+        a cell."""
         handle = self._opened()
         kept, given, out = [], [], []
         for species, positions, cell, periodic in structures:
@@ -87,6 +88,10 @@ class Potential(Opened):
             rows = None if cell is None else np.ascontiguousarray(cell, dtype=float)
             if rows is not None and rows.shape != (3, 3):
                 raise CambiumError(f"the cell has the shape {rows.shape}; expected (3, 3), rows a, b, c")
+            if periodic is None:
+                periodic = rows is not None
+            if rows is None and np.any(periodic):
+                raise ValueError(f"periodic is {periodic}, but there is no cell; give one, or periodic=False for a molecule")
             symbols = (ctypes.c_char_p * len(x))(*(symbol.encode() for symbol in species))
             flags = (ctypes.c_int * 3)(*(int(bool(flag)) for flag in np.broadcast_to(periodic, 3)))
             kept.append((x, rows, symbols))

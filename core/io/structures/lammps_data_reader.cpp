@@ -410,7 +410,7 @@ class DataFile {
     if (std::ssize(names) != header_.types)
       throw InputError(
           fmt::format("{} has {} atom types, but {} names are given: name one species per type, in the order of the "
-                      "types (type 1 first)",
+                      "types (type 1 first): species: [...] in a deck, --species for a command",
                       file_.path(), header_.types, names.size()));
     std::vector<int> species_of;
     for (std::size_t k = 0; k < names.size(); ++k) {

@@ -272,12 +272,12 @@ class DumpFile {
     if (element_ >= 0) return;
     if (type_ < 0)
       file_.fail_at(head_.mark.number,
-                    "the columns hold no species: element, or type with its names in the deck "
-                    "(species: [...])");
+                    "the columns hold no species: element, or type with its names (species: [...] in a "
+                    "deck, --species for a command)");
     if (names_.empty())
       throw InputError(
-          fmt::format("{}: the dump has type indices and no column element; name the types in the deck: species: "
-                      "[...], one name a type (type 1 first)",
+          fmt::format("{}: the dump has type indices and no column element; name the types in their order (type 1 "
+                      "first): species: [...] in a deck, --species for a command",
                       file_.path()));
   }
 
@@ -368,7 +368,7 @@ class DumpFile {
     if (several_types_ && !other_than_carbon_)
       throw InputError(
           fmt::format("{}: atoms of several types are all called C, as LAMMPS does without `dump_modify "
-                      "element`; name the types in the deck: species: [...]",
+                      "element`; name the types: species: [...] in a deck, --species for a command",
                       file_.path()));
     const auto done = renumber(s_.tag);
     if (!done.problem.empty()) file_.fail(done.problem);

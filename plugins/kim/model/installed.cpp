@@ -44,9 +44,16 @@ std::string code_of(const std::string& name) {
   return at == std::string::npos ? "" : name.substr(at + 2);
 }
 
+/// True if the name is the wanted one and a version of three digits ("..._005").
+bool is_version_of(const std::string& wanted, const std::string& name) {
+  constexpr std::size_t digits = 3;
+  return name.size() == wanted.size() + 1 + digits && name.starts_with(wanted + "_") &&
+         std::all_of(name.end() - digits, name.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+}
+
 bool is_code_of(const std::string& wanted, const std::string& name) {
   const auto code = code_of(name);
-  return !code.empty() && (code == wanted || code.starts_with(wanted + "_"));
+  return !code.empty() && (code == wanted || code.starts_with(wanted + "_") || is_version_of(wanted, name));
 }
 
 std::string lower(std::string text) {
@@ -87,8 +94,8 @@ std::string installed_model(const std::string& wanted) {
     if (is_code_of(wanted, name)) coded.push_back(name);
   if (coded.size() == 1) return coded[0];
   if (coded.size() > 1)
-    throw InputError(
-        fmt::format("{} is the code of several KIM models: {}; give one of them", wanted, fmt::join(coded, ", ")));
+    throw InputError(fmt::format("{} is the name or code of several KIM models: {}; give one of them", wanted,
+                                 fmt::join(coded, ", ")));
   for (const auto& name : collections.names(KIM::COLLECTION_ITEM_TYPE::simulatorModel))
     if (name == wanted || is_code_of(wanted, name))
       throw InputError(

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "core/base/constants.hpp"
 #include "core/base/error.hpp"
 #include "core/deck/about_key.hpp"
@@ -39,7 +41,11 @@ bool receive_positions(IpiSocket& socket, std::int64_t atoms, std::array<double,
   positions.resize(static_cast<std::size_t>(3 * atoms));
   if (!socket.receive(positions.data(), positions.size() * sizeof(double))) return false;
   for (std::size_t k = 0; k < 9; ++k) cell[k] = columns[k % 3 * 3 + k / 3] * angstrom_per_bohr;
-  for (double& x : positions) x *= angstrom_per_bohr;
+  for (std::size_t k = 0; k < positions.size(); ++k) {
+    if (!std::isfinite(positions[k]))
+      throw InputError(fmt::format("ipi: the server sent a position that is not finite (atom {})", k / 3 + 1));
+    positions[k] *= angstrom_per_bohr;
+  }
   return true;
 }
 
@@ -97,6 +103,8 @@ Ipi::Request Ipi::receive(IpiSocket& socket) const {
       if (!receive_positions(socket, atoms_, out.cell, out.positions)) return {};
       out.evaluate = true;
       return out;
+    } else if (word == "GETFORCE") {
+      throw InputError("ipi: the server asked for forces (GETFORCE) before it sent positions (POSDATA)");
     } else {
       throw InputError(fmt::format(
           "ipi: the server sent '{}', expected STATUS, INIT, POSDATA, GETFORCE or EXIT; it speaks another protocol",

@@ -10,7 +10,7 @@ void Msd::observe(const State& state, std::int64_t step, double time) {
   const io::Frame frame = io::gather_frame(state, context_.comm);
   if (!context_.comm.root()) return;
   correlation_.add(time, unwrapped_positions(frame, params_.remove_drift), frame.type,
-                   static_cast<int>(frame.species.size()));
+                   static_cast<int>(frame.species.size()), cell_of(frame, params_.remove_drift));
 }
 
 double late_slope(const std::vector<double>& time, const std::vector<double>& value) {

@@ -6,8 +6,9 @@
 namespace cambium::md {
 
 /// Mean square displacement <|r(t0 + t) - r(t0)|^2> of all particles and of each species, over time origins t0, from
-/// positions unwrapped by their image counts with the current cell. Its slope over the second half of the lags gives
-/// the diffusion coefficient, D = slope / 6 (Einstein). Files: msd.h5 and msd.csv.
+/// positions unwrapped by their image counts. Where the cell changes, displacements are those of fractional coordinates
+/// times the cell at t0 + t, without the motion that all atoms share with the cell. Its slope over the second half of
+/// the lags gives the diffusion coefficient, D = slope / 6 (Einstein). Files: msd.h5 and msd.csv.
 class Msd : public Writer {
  public:
   struct Params {

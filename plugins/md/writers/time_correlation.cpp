@@ -11,7 +11,37 @@ namespace cambium::md {
 TimeCorrelation::TimeCorrelation(Kind kind, int length, int origins)
     : kind_(kind), length_(length), spacing_(std::max(1, length / origins)) {}
 
-void TimeCorrelation::add(double time, std::vector<double> rows, const std::vector<int>& type, int species) {
+namespace {
+
+/// Rows of an earlier sample where the cell `to` has them: the same fractional coordinates.
+std::vector<double> moved(const std::vector<double>& rows, const TimeCorrelation::Cell& from,
+                          const TimeCorrelation::Cell& to) {
+  const auto& h = from.rows;
+  std::array<std::array<double, 3>, 3> reciprocal{};  // of each vector: its product with r is the fraction along it
+  double volume = 0.0;
+  for (std::size_t k = 0; k < 3; ++k) {
+    const double *b = &h[(k + 1) % 3 * 3], *c = &h[(k + 2) % 3 * 3];
+    for (std::size_t d = 0; d < 3; ++d)
+      reciprocal[k][d] = b[(d + 1) % 3] * c[(d + 2) % 3] - b[(d + 2) % 3] * c[(d + 1) % 3];
+    if (k == 0)
+      for (std::size_t d = 0; d < 3; ++d) volume += h[d] * reciprocal[0][d];
+  }
+  std::vector<double> out(rows.size());
+  for (std::size_t i = 0; i < rows.size(); i += 3) {
+    for (std::size_t d = 0; d < 3; ++d) out[i + d] = to.origin[d];
+    for (std::size_t k = 0; k < 3; ++k) {
+      double fraction = 0.0;
+      for (std::size_t d = 0; d < 3; ++d) fraction += (rows[i + d] - from.origin[d]) * reciprocal[k][d] / volume;
+      for (std::size_t d = 0; d < 3; ++d) out[i + d] += fraction * to.rows[3 * k + d];
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+void TimeCorrelation::add(double time, std::vector<double> rows, const std::vector<int>& type, int species,
+                          const std::optional<Cell>& cell) {
   if (members_.empty()) {
     members_.assign(species, 0.0);
     for (int t : type) members_[t] += 1.0;
@@ -24,13 +54,16 @@ void TimeCorrelation::add(double time, std::vector<double> rows, const std::vect
         fmt::format("the correlation was sampled with {} species and {} atoms, but there are {} and {} now: resume "
                     "with the deck that wrote it",
                     members_.size(), origins_.empty() ? 0 : origins_.front().rows.size() / 3, species, type.size()));
-  if (samples_ % spacing_ == 0) origins_.push_back({samples_, time, rows});
+  if (samples_ % spacing_ == 0) origins_.push_back({samples_, time, rows, cell});
   while (samples_ - origins_.front().sample > length_) origins_.pop_front();
   for (const Origin& origin : origins_) {
     const std::int64_t lag = samples_ - origin.sample;
     double* sum = &sum_[lag * species];
+    const bool changed = cell && origin.cell && cell->rows != origin.cell->rows;
+    const std::vector<double> before = changed ? moved(origin.rows, *origin.cell, *cell) : std::vector<double>();
+    const double* earlier = changed ? before.data() : origin.rows.data();
     for (std::size_t i = 0; i < type.size(); ++i) {
-      const double *a = &origin.rows[3 * i], *b = &rows[3 * i];
+      const double *a = earlier + 3 * i, *b = &rows[3 * i];
       const double d[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]};
       sum[type[i]] += kind_ == Kind::displacement ? d[0] * d[0] + d[1] * d[1] + d[2] * d[2]
                                                   : a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
@@ -78,7 +111,13 @@ void TimeCorrelation::save(io::Group& group) const {
   }
   group.write("origin_sample", samples);
   group.write("origin_time", times);
-  for (std::size_t k = 0; k < origins_.size(); ++k) group.write(fmt::format("origin_rows/{}", k), origins_[k].rows);
+  for (std::size_t k = 0; k < origins_.size(); ++k) {
+    group.write(fmt::format("origin_rows/{}", k), origins_[k].rows);
+    if (!origins_[k].cell) continue;
+    std::vector<double> cell(origins_[k].cell->rows.begin(), origins_[k].cell->rows.end());
+    cell.insert(cell.end(), origins_[k].cell->origin.begin(), origins_[k].cell->origin.end());
+    group.write(fmt::format("origin_cells/{}", k), cell);
+  }
 }
 
 void TimeCorrelation::load(const io::Group& group) {
@@ -96,9 +135,20 @@ void TimeCorrelation::load(const io::Group& group) {
   const auto samples = group.read<std::vector<std::int64_t>>("origin_sample");
   const auto times = group.read<std::vector<double>>("origin_time");
   origins_.clear();
-  for (std::size_t k = 0; k < samples.size(); ++k)
-    origins_.push_back({samples[k], times.at(k), group.read<std::vector<double>>(fmt::format("origin_rows/{}", k))});
-  if (!sound())
+  bool cells = true;
+  for (std::size_t k = 0; k < samples.size(); ++k) {
+    origins_.push_back(
+        {samples[k], times.at(k), group.read<std::vector<double>>(fmt::format("origin_rows/{}", k)), std::nullopt});
+    const std::string name = fmt::format("origin_cells/{}", k);
+    if (!group.exists(name)) continue;
+    const auto cell = group.read<std::vector<double>>(name);
+    cells = cells && cell.size() == 12;
+    if (!cells) break;
+    Cell& to = origins_.back().cell.emplace();
+    std::copy_n(cell.begin(), 9, to.rows.begin());
+    std::copy_n(cell.begin() + 9, 3, to.origin.begin());
+  }
+  if (!cells || !sound())
     throw InputError(fmt::format(
         "'{}' in '{}' does not hold together: {} species, {} sums, {} lags and {} origins after {} samples; the file "
         "is damaged or was changed, resume from another one",
@@ -140,6 +190,12 @@ std::vector<double> unwrapped_positions(const io::Frame& frame, bool remove_drif
       for (int k = 0; k < 3; ++k) rows[3 * i + k] += frame.image[3 * i + r] * frame.cell[3 * r + k];
   if (remove_drift) take_off_mean(frame, rows);
   return rows;
+}
+
+TimeCorrelation::Cell cell_of(const io::Frame& frame, bool remove_drift) {
+  TimeCorrelation::Cell cell{frame.cell, {}};  // from the centre of mass, which is taken off
+  if (!remove_drift) cell.origin = frame.origin;
+  return cell;
 }
 
 std::vector<double> velocities(const io::Frame& frame, bool remove_drift) {

@@ -1,6 +1,8 @@
 #pragma once
+#include <array>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,13 +17,20 @@ namespace cambium::md {
 class TimeCorrelation {
  public:
   enum class Kind {
-    displacement,  ///< |a(t0 + t) - a(t0)|^2
+    displacement,  ///< |a(t0 + t) - a(t0)|^2, a(t0) moved with the cell where that has changed
     product        ///< a(t0) . a(t0 + t)
   };
   TimeCorrelation(Kind kind, int length, int origins);
 
-  /// Adds the next sample: `rows` has three values per particle, `type` the species of each.
-  void add(double time, std::vector<double> rows, const std::vector<int>& type, int species);
+  /// Cell vectors (rows) and the point from which `rows` of a sample are fractions of them.
+  struct Cell {
+    std::array<double, 9> rows{};
+    std::array<double, 3> origin{};
+  };
+  /// Adds the next sample: `rows` has three values per particle, `type` the species of each. Displacements with cells
+  /// are those of fractional coordinates, times the later cell: (s(t0 + t) - s(t0)) h(t0 + t).
+  void add(double time, std::vector<double> rows, const std::vector<int>& type, int species,
+           const std::optional<Cell>& cell = {});
 
   /// Averages over the samples so far. Values: all particles first, then each species; lags without samples are left
   /// out.
@@ -42,6 +51,7 @@ class TimeCorrelation {
     std::int64_t sample;
     double time;
     std::vector<double> rows;
+    std::optional<Cell> cell;  ///< absent in checkpoints of earlier versions
   };
   Kind kind_;
   int length_, spacing_;
@@ -56,5 +66,7 @@ class TimeCorrelation {
 /// of mass of all particles.
 std::vector<double> unwrapped_positions(const io::Frame& frame, bool remove_drift);
 std::vector<double> velocities(const io::Frame& frame, bool remove_drift);
+/// The cell of unwrapped_positions().
+TimeCorrelation::Cell cell_of(const io::Frame& frame, bool remove_drift);
 
 }  // namespace cambium::md

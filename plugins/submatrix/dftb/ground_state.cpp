@@ -166,6 +166,12 @@ ElectronNumbers GroundState::numbers() const {
                                "filling.temperature solvers submatrix and purification need a whole number of each "
                                "spin",
                                unpaired, electrons_, more));
+  if (is_integer(electrons_) && is_integer(unpaired) && !is_integer(more))
+    context_.log.warn(fmt::format(
+        "dftb: spin.unpaired_electrons is {} with {} electrons: {} of one spin and {} of the other, states with half "
+        "an electron; give {} number",
+        unpaired, std::round(electrons_), more, electrons_ - more,
+        is_integer(0.5 * electrons_) ? "an even" : "an odd"));
   out.unpaired = unpaired;
   return out;
 }

@@ -204,7 +204,7 @@ TEST_CASE("faults of a LAMMPS data file are said with their place") {
   CHECK(data_message(head + "Atoms\n\n1 1 1 2 3\n1 1 1 2 3\n") == "FILE:12: atom id 1 is given twice");
   CHECK(data_message(head + "Atoms\n\n1 1 1 2 3\n2 1 1 2 3\n", {"Cu", "Ni"}) ==
         "FILE has 1 atom types, but 2 names are given: name one species per type, in the order of the types (type 1 "
-        "first)");
+        "first): species: [...] in a deck, --species for a command");
   CHECK(data_message("title\n1 atoms\n1 atom types\n0 5 xlo xhi\n0 5 ylo yhi\nAtoms\n\n1 1 1 2 3\n") ==
         "FILE lacks a line 'xlo xhi', 'ylo yhi' or 'zlo zhi', so it is no LAMMPS data file, as which it was read; ASE "
         "makes extended XYZ of CIF, PDB and others: ase.io.write(\"atoms.xyz\", ase.io.read(\"FILE\"))");

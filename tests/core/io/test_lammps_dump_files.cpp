@@ -121,14 +121,13 @@ TEST_CASE("units, velocities and masses of a dump") {
 TEST_CASE("dumps that leave something open are refused") {
   const std::string cell = "ITEM: BOX BOUNDS pp pp pp\n0 5\n0 5\n0 5\n", rows = "1 1 1 1 1\n2 2 2 2 2\n3 1 3 3 3\n";
   CHECK(dump_message(frame(0, cell, "id type x y z\n" + rows)) ==
-        "FILE: the dump has type indices and no column element; name the types in the deck: species: [...], one name "
-        "a type (type 1 first)");
+        "FILE: the dump has type indices and no column element; name the types in their order (type 1 first): "
+        "species: [...] in a deck, --species for a command");
   CHECK(dump_message(frame(0, cell, "id type x y z\n" + rows), {"Cu"}) ==
         "FILE:11: type 2, but 1 name is given: name one species per type, in the order of the types (type 1 first)");
-  CHECK(
-      dump_message(frame(0, cell, "id type element x y z\n1 1 C 1 1 1\n2 2 C 2 2 2\n3 1 C 3 3 3\n")) ==
-      "FILE: atoms of several types are all called C, as LAMMPS does without `dump_modify element`; name the types in "
-      "the deck: species: [...]");
+  CHECK(dump_message(frame(0, cell, "id type element x y z\n1 1 C 1 1 1\n2 2 C 2 2 2\n3 1 C 3 3 3\n")) ==
+        "FILE: atoms of several types are all called C, as LAMMPS does without `dump_modify element`; name the types: "
+        "species: [...] in a deck, --species for a command");
   CHECK(read_dump(frame(0, cell, "id type element x y z\n1 1 C 1 1 1\n2 1 C 2 2 2\n3 1 C 3 3 3\n")).species[0].symbol ==
         "C");
   CHECK(

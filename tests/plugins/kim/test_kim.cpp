@@ -132,8 +132,12 @@ TEST_CASE("kim: what cannot be used is refused") {
                  Contains("that are: test_density__MO_000000000001_000") &&
                  Contains(". Install it by kim-api-collections-management install user NAME"));
   CHECK(refusal("MO_000000000009") ==
-        "MO_000000000009 is the code of several KIM models: test_damaged__MO_000000000009_000, "
+        "MO_000000000009 is the name or code of several KIM models: test_damaged__MO_000000000009_000, "
         "test_damaged__MO_000000000009_001; give one of them");
+  CHECK_THAT(refusal("test_damaged__MO_000000000009"),
+             Contains("test_damaged__MO_000000000009 is the name or code of several KIM models"));
+  CHECK_THAT(refusal("test_density__MO_00000000000"), Contains("no KIM model test_density__MO_00000000000 is"));
+  CHECK(kim::installed_model("test_density__MO_000000000001") == "test_density__MO_000000000001_000");
   CHECK_THAT(
       refusal("SM_000000000008"),
       Contains("is a simulator model, a script for another program such as LAMMPS; only portable models (MO_...) "

@@ -249,6 +249,51 @@ TEST_CASE("particles that fly freely have MSD = v^2 t^2, whatever cells they cro
   }
 }
 
+TEST_CASE("atoms that only follow a changing cell have no displacement, and others theirs in the later cell") {
+  World w;
+  const double rows[3][3] = {{10, 0, 0}, {3, 9, 0}, {-2, 1, 8}};
+  for (const bool remove_drift : {true, false}) {
+    INFO("drift removed: " << remove_drift);
+    Msd::Params params;
+    params.length = 4;
+    params.origins = 4;
+    params.remove_drift = remove_drift;
+    Msd msd(params, w.context);
+    State state;
+    Box last;
+    for (int sample = 0; sample < 5; ++sample) {
+      double strained[3][3];
+      for (int r = 0; r < 3; ++r)
+        for (int k = 0; k < 3; ++k) strained[r][k] = rows[r][k] * (1.0 + 0.02 * sample * (k + 1));
+      last = Box::from_vectors(strained);
+      for (double& x : last.origin) x = -0.3 * sample;
+      std::vector<Atom> atoms;
+      for (std::uint64_t i = 0; i < 40; ++i) {
+        const Random4 random(4, Stream::test, i, 0);
+        // One species moves by a fifth of the first vector a sample, the other, of the same mass in all, back.
+        const double jump = 0.2 * sample * (i % 4 == 0 ? 1.0 : -1.0);
+        const double s[3] = {3.0 * random.uniform(0) - 1.0 + jump, random.uniform(1), 2.0 * random.uniform(2)};
+        Atom atom{{}, {}, i % 4 == 0 ? 0 : 1};
+        last.to_cartesian(s, atom.x);
+        atoms.push_back(atom);
+      }
+      state = state_of(w.comm, last, atoms);
+      observe(msd, state, sample, 0.1 * sample);
+    }
+    msd.finish(state);
+    w.comm.barrier();
+    if (w.comm.root()) {
+      const auto value = read(w, "msd.h5", "msd");
+      REQUIRE(value.size() == 15);
+      // Lag 4 has one origin, the first sample: four jumps of a fifth of the last cell's first vector.
+      for (int s = 0; s < 2; ++s)
+        CHECK(value[5 * (s + 1) + 4] == Approx(std::pow(0.8 * last.h[0][0], 2)).epsilon(1e-10));
+      CHECK(value[0] == Approx(0.0).margin(1e-12));
+    }
+    w.comm.barrier();
+  }
+}
+
 TEST_CASE("a random walk gives its diffusion coefficient by Einstein's relation") {
   World w;
   const Box box = Box::orthogonal(20, 20, 20);

@@ -96,6 +96,28 @@ TEST_CASE("without spin constants, and without a spin, the energy is that of pai
   }
 }
 
+TEST_CASE("unpaired electrons that leave half an electron of each spin are warned of") {
+  test::World world;
+  const auto warned = [&](int atoms, double unpaired) {
+    Log log;
+    Context context{world.context.comm, log, world.context.timing};
+    auto k = polarised(false, unpaired);
+    k.filling.temperature = 3000.0;
+    const Case one(line(hydrogen, atoms, 1.5), k);
+    ground_state(one.atoms, one.parameters, one.keys, context);
+    return log.warnings();
+  };
+  CHECK(warned(2, 0.0).empty());
+  CHECK(warned(3, 1.0).empty());
+  CHECK(warned(2, 0.5).empty());
+  REQUIRE(warned(2, 1.0).size() == 1);
+  CHECK(warned(2, 1.0)[0].text ==
+        "dftb: spin.unpaired_electrons is 1 with 2 electrons: 1.5 of one spin and 0.5 of the other, states with half "
+        "an electron; give an even number");
+  REQUIRE(warned(3, 0.0).size() == 1);
+  CHECK(warned(3, 0.0)[0].text.ends_with("; give an odd number"));
+}
+
 TEST_CASE("a molecule with paired electrons loses the spin with which it begins") {
   test::World world;
   auto k = polarised(false, 1.0, true);
