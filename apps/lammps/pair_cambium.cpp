@@ -137,6 +137,9 @@ void PairCambium::init_style() {
   if (!deviation_file_.empty() && !bridge_->is_committee())
     refuse("pair_style cambium: deviation " + deviation_file_ +
            " needs a committee: name two models or more in pair_coeff");
+  guarded([&] {
+    bridge_->refuse_open_boundaries(domain->xperiodic != 0 && domain->yperiodic != 0 && domain->zperiodic != 0);
+  });
   const std::string works = bridge_->citations();
   if (lmp->citeme && !works.empty()) lmp->citeme->add(works);
   if (bridge_->writes_ghost_forces() && !force->newton_pair)

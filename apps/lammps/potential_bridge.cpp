@@ -73,6 +73,9 @@ void PotentialBridge::bind(const std::vector<std::string>& symbols, const std::v
 
 double PotentialBridge::cutoff() const { return parts_->potential->cutoff(); }
 bool PotentialBridge::writes_ghost_forces() const { return parts_->potential->writes_ghost_forces(); }
+void PotentialBridge::refuse_open_boundaries(bool periodic) const {
+  cambium::refuse_open_boundaries(*parts_->potential, periodic);
+}
 std::string PotentialBridge::summary() const { return parts_->potential->summary(); }
 
 std::string PotentialBridge::citations() const {

@@ -64,6 +64,8 @@ class PotentialBridge {
   void bind(const std::vector<std::string>& symbols, const std::vector<double>& masses);
   double cutoff() const;
   bool writes_ghost_forces() const;
+  /// Throws if the potential is meaningless in a cell that is not periodic in all directions, and `periodic` is false.
+  void refuse_open_boundaries(bool periodic) const;
   std::string summary() const;
   /// BibTeX entries of the works that the potential rests on.
   std::string citations() const;

@@ -368,6 +368,12 @@ class Messages(unittest.TestCase):
         self.refused(binding + "compute each all pe/atom\ncompute sum all reduce sum c_each\nthermo_style custom step pe c_sum\nrun 0\n",
                      "pair_style cambium: tight_binding gives no energies and virials per atom; leave out what needs them")
         self.refused(good.replace("cutoff: 6.5", "cutof: 6.5"), "did you mean 'cutoff'?")
+        tail = good.replace("cambium sutton_chen", "cambium lennard_jones").replace(
+            '"{element: Cu, cutoff: 6.5}" Cu', '"{epsilon: 0.1, sigma: 2.3, cutoff: 6, tail: true}" Cu')
+        code, out = lammps(program.fresh("lammps_periodic"), tail + "run 0\n")
+        self.assertEqual(code, 0, out)
+        self.refused(tail + "change_box all boundary p p f\nrun 0\n",
+                     "pair_style cambium: the structure is not periodic along all three cell vectors")
         self.refused(setup(folder, "stillinger_weber").replace("units metal", "units metal\nnewton off") + "run 0\n",
                      "pair_style cambium: stillinger_weber adds forces to ghost atoms; use `newton on`, which is the default")
 
