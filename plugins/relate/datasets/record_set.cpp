@@ -115,15 +115,43 @@ void require_labels(const RecordSet& records) {
                     records.source));
 }
 
-void require_same_order(std::span<const std::string> known, std::span<const std::string> here, const std::string& kind,
-                        const RecordSet& records, std::string_view whose) {
-  for (std::size_t k = 0; k < std::min(known.size(), here.size()); ++k) {
-    if (here[k] == known[k] || std::find(known.begin(), known.end(), here[k]) == known.end()) continue;
+std::vector<std::string> names_of_numbers(const RecordSet& records) {
+  std::vector<std::string> out;
+  for (std::size_t k = 0; k < records.numbers.size(); k += 2) {
+    if (records.numbers[k].starts_with("column ")) return {};
+    out.push_back(records.numbers[k]);
+  }
+  return out;
+}
+
+/// Called for each sample: names are compared where they are, and put together for the message alone.
+template <class Known, class Here>
+static void require_order(std::size_t count, const char* kind, const Known& known, const Here& here,
+                          const RecordSet& records, std::string_view whose) {
+  for (std::size_t k = 0; k < count; ++k) {
+    if (here(k) == known(k)) continue;
+    std::vector<std::string> names;
+    for (std::size_t j = 0; j < count; ++j) names.push_back(known(j));
+    if (std::find(names.begin(), names.end(), here(k)) == names.end()) continue;
     throw InputError(fmt::format(
         "{}: {} column {} is '{}', but {} was given '{}' there, and '{}' at another place; give the columns in the "
         "order of the training: {}",
-        records.source, kind, k + 1, here[k], whose, known[k], here[k], fmt::join(known, ", ")));
+        records.source, kind, k + 1, here(k), whose, known(k), here(k), fmt::join(names, ", ")));
   }
+}
+
+void require_same_order(const std::vector<RowColumn>& columns, const std::vector<std::string>& numbers,
+                        const RecordSet& records, std::string_view whose) {
+  if (records.pairs || records.choices) return;
+  const auto name = [](const std::vector<RowColumn>& of) {
+    return [&of](std::size_t k) -> const std::string& { return of[k].name; };
+  };
+  require_order(std::min(columns.size(), records.columns.size()), "categorical", name(columns), name(records.columns),
+                records, whose);
+  require_order(
+      std::min(numbers.size(), records.numbers.size() / 2), "dense",
+      [&](std::size_t k) -> const std::string& { return numbers[k]; },
+      [&](std::size_t k) -> const std::string& { return records.numbers[2 * k]; }, records, whose);
 }
 
 void require_same_rows(const std::vector<RowColumn>& known, const RecordSet& records, std::string_view whose) {

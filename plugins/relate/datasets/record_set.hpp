@@ -77,9 +77,12 @@ std::uint64_t meaning_of(const std::string& text);
 /// the same number of columns.
 void require_same_rows(const std::vector<RowColumn>& known, const RecordSet& records, std::string_view whose);
 
-/// InputError if a name of `here` is that of another position in `known`, in which rows or numbers would be read as
-/// those of another column. `kind`: "categorical" or "dense", for messages.
-void require_same_order(std::span<const std::string> known, std::span<const std::string> here, const std::string& kind,
+/// Names of dense features, each of which has a second one that tells where it is missing; empty for a text without a
+/// line of names, whose columns are numbered.
+std::vector<std::string> names_of_numbers(const RecordSet& records);
+/// InputError if a categorical or dense column has the name of another position in the columns and numbers
+/// (names_of_numbers) of `whose`: it would be read as that one. Names that are not among those are accepted.
+void require_same_order(const std::vector<RowColumn>& columns, const std::vector<std::string>& numbers,
                         const RecordSet& records, std::string_view whose);
 
 /// True if rows have another meaning than in the columns `known`, and rows_by() finds theirs.

@@ -19,23 +19,6 @@ double answer_of(const train::Sample& sample, const RecordSet& records) {
   return records.answers[sample.id];
 }
 
-std::vector<std::string> names_of(const std::vector<RowColumn>& columns) {
-  std::vector<std::string> out;
-  for (const auto& column : columns) out.push_back(column.name);
-  return out;
-}
-
-/// Names of dense features, of which each has a second one that tells where it is missing; empty for a text without a
-/// line of names, whose columns are numbered.
-std::vector<std::string> given_names(const std::vector<std::string>& numbers) {
-  std::vector<std::string> out;
-  for (std::size_t k = 0; k < numbers.size(); k += 2) {
-    if (numbers[k].starts_with("column ")) return {};
-    out.push_back(numbers[k]);
-  }
-  return out;
-}
-
 /// Sums of x and x^2 over training.
 struct Spread {
   double sum = 0.0, squares = 0.0, count = 0.0;
@@ -64,7 +47,7 @@ void TableNetwork::fit_statistics(train::Dataset& training, Context& context) {
         seen_.columns = records.columns;
         seen_.unit = records.unit;
         seen_.logarithm = records.logarithm;
-        seen_.numbers = given_names(records.numbers);
+        seen_.numbers = names_of_numbers(records);
         seen_.tested = records.tested;
         numbers.resize(records.numbers.size());
       }
@@ -111,10 +94,7 @@ void TableNetwork::require_fit(const RecordSet& records) const {
                     "those that it was trained on",
                     records.source, records.columns.size(), records.numbers.size(), name_, seen_.columns.size(),
                     seen_.mean.size()));
-  if (!records.pairs && !records.choices) {
-    require_same_order(names_of(seen_.columns), names_of(records.columns), "categorical", records, name_);
-    require_same_order(seen_.numbers, given_names(records.numbers), "dense", records, name_);
-  }
+  require_same_order(seen_.columns, seen_.numbers, records, name_);
   require_same_rows(seen_.columns, records, name_);
   if (seen_.logarithm) require_same_numbers(*seen_.logarithm, records, name_);
 }

@@ -76,6 +76,7 @@ Task::Outcome EvaluateClicks::run(Context& context) {
     throw InputError("training and dataset have different columns; give records of the same kind");
   require_labels(learned);
   require_labels(records);
+  require_same_order(learned.columns, names_of_numbers(learned), records, "training");
   require_same_rows(learned.columns, records, "training");
   require_same_numbers(learned.logarithm, records, "training");
   std::optional<RecordSet> known;

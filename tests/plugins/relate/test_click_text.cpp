@@ -431,6 +431,17 @@ TEST_CASE("labels may be absent where a model predicts, and not where it learns"
                     Catch::Contains("categorical column 1 is 'user', but") &&
                         Catch::Contains("was given 'site' there, and 'user' at another place; give the columns in the "
                                         "order of the training: site, user"));
+  const auto two = [&](const std::string& dense) {
+    return "{type: clicks, file: " + path + ", dense: " + dense + ", categorical: [site, user]}";
+  };
+  const auto judged = place.registry.make<Task>(
+      "evaluate_clicks",
+      deck::parse("{models: [], training: " + two("[price, hour]") + ", dataset: " + two("[hour, price]") + "}",
+                  "test"),
+      place.context);
+  CHECK_THROWS_WITH(judged->run(place.context),
+                    Catch::Contains("dense column 1 is 'hour', but training was given 'price' there, and 'hour' at "
+                                    "another place; give the columns in the order of the training: price, hour"));
   const auto without =
       place.registry.make<Task>("train", deck::parse(train + ", label: none" + more, "test"), place.context);
   CHECK_THROWS_WITH(
