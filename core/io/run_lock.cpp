@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -118,7 +119,7 @@ RunLock::RunLock(const std::string& directory, const std::string& command, bool 
   LockHolder orphan;
   for (int attempt = 0; !claim(); ++attempt) {
     const LockHolder other = read_holder(content(path_));
-    if (!fs::exists(path_)) continue;
+    if (!fs::exists(path_) || (other.token.empty() && attempt < 3)) continue;  // it may have come or gone since
     std::string why;
     const Verdict verdict = judge(other, why);
     if (verdict == Verdict::alive || attempt > 20) refuse(other);
@@ -200,14 +201,19 @@ bool RunLock::is_silent(const LockHolder& other) const {
   return true;
 }
 
-/// Removes a lock found stale. In the meantime another run may have done the same and created its own: that one is put
-/// back.
-void RunLock::displace(const LockHolder& other) {
-  const std::string aside = path_ + "." + own_.token + ".old";
-  if (std::rename(path_.c_str(), aside.c_str()) != 0) return;
-  if (read_holder(content(aside)).token != other.token && ::link(aside.c_str(), path_.c_str()) != 0)
-    refuse(read_holder(content(path_)));
-  ::unlink(aside.c_str());
+/// Removes a lock found stale. Others may have found the same: who holds the flock() of that very file removes it, the
+/// rest find another file, or none, under its name. The lock of a run that came meanwhile is never touched.
+void RunLock::displace(const LockHolder& other) const {
+  int file = ::open(path_.c_str(), O_RDWR);  // NFS locks no file that is open for reading alone
+  if (file < 0) file = ::open(path_.c_str(), O_RDONLY);
+  if (file < 0) return;
+  // Without flock() (a file system mounted without it) the file may be replaced between the comparison and its removal.
+  while (::flock(file, LOCK_EX) != 0 && errno == EINTR) {}
+  struct stat held {}, named {};
+  const bool same = ::fstat(file, &held) == 0 && ::stat(path_.c_str(), &named) == 0 && held.st_dev == named.st_dev &&
+                    held.st_ino == named.st_ino;
+  if (same && read_holder(content(path_)).token == other.token) ::unlink(path_.c_str());
+  ::close(file);
 }
 
 void RunLock::wait_for_end(const LockHolder& other, const std::function<void(const std::string&)>& say) {

@@ -71,7 +71,7 @@ class RunLock {
   bool claim();
   Verdict judge(const LockHolder& other, std::string& why) const;
   bool is_silent(const LockHolder& other) const;
-  void displace(const LockHolder& other);
+  void displace(const LockHolder& other) const;
   void wait_for_end(const LockHolder& other, const std::function<void(const std::string&)>& say);
   void watch();
   void release();

@@ -206,7 +206,8 @@ TEST_CASE("a run that goes on without its directory is ended") {
 
 TEST_CASE("a run whose launcher is gone is taken over, and the next one waits for its end") {
   Place place;
-  const std::string ready = place.scratch.file("ready"), last = place.scratch.file("last");
+  const std::string ready = place.scratch.file("ready"), leave = place.scratch.file("leave"),
+                    last = place.scratch.file("last");
   bool stubborn = false;
   SECTION("it notices") {}
   SECTION("it does not") { stubborn = true; }
@@ -220,12 +221,12 @@ TEST_CASE("a run whose launcher is gone is taken over, and the next one waits fo
       std::ofstream(last) << "written";
       return 0;
     });
-    while (!std::filesystem::exists(ready)) std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    while (!std::filesystem::exists(leave)) std::this_thread::sleep_for(std::chrono::milliseconds(5));
     return 0;
   });
   CHECK(soon([&] { return std::filesystem::exists(ready); }));
   CHECK(place.refusal().find(" is in use: ") != std::string::npos);  // as long as the launcher lives
+  std::ofstream(leave) << "now" << std::flush;
   CHECK(status_of(launcher) == 0);
   long orphan = 0;
   std::ifstream(ready) >> orphan;
