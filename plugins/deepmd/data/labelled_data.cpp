@@ -143,7 +143,7 @@ std::vector<int> LabelledData::types(std::size_t k, const std::vector<std::strin
   for (const std::string& symbol : frames_[k].species) {
     const auto found = std::find(type_map.begin(), type_map.end(), symbol);
     if (found == type_map.end())
-      throw InputError(fmt::format("species '{}' of {}, frame {}, is not known to the model {}; it knows: {}", symbol,
+      throw InputError(fmt::format("species '{}' of {}, frame {}, is unknown to the model {}; its species: {}", symbol,
                                    path_, k, model, fmt::join(type_map, ", ")));
     number.push_back(static_cast<int>(found - type_map.begin()));
   }

@@ -249,7 +249,7 @@ std::vector<int> model_types(const DataSystem& system, std::size_t frame, const 
     const std::string& symbol = system.type_map()[type];
     const auto found = std::find(type_map.begin(), type_map.end(), symbol);
     if (found == type_map.end())
-      throw InputError(fmt::format("species '{}' of {} is not known to the model {}; it knows: {}", symbol,
+      throw InputError(fmt::format("species '{}' of {} is unknown to the model {}; its species: {}", symbol,
                                    system.folder(), model, fmt::join(type_map, ", ")));
     out.push_back(static_cast<int>(found - type_map.begin()));
   }

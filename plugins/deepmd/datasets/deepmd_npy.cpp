@@ -11,8 +11,7 @@ namespace cambium::deepmd {
 void DeepmdNpy::Params::describe(deck::Describe<Params>& d) {
   d("systems", &Params::systems,
     "folders with type.raw, type_map.raw and set.*/{coord, box, energy, force, virial, fparam, aparam}.npy, or HDF5 "
-    "groups of the same names (data.hdf5#/water); a folder or file without type.raw stands for the systems in it; Å "
-    "and eV")
+    "groups of the same names (data.hdf5#/water); a folder or file without type.raw gives all systems in it; Å and eV")
       .example("[water/data_0, water/data_1]");
   d.check([](const Params& p) { return p.systems.empty() ? "systems names no folder" : ""; });
 }

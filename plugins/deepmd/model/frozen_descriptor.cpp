@@ -165,7 +165,7 @@ void FrozenDescriptor::add_attention(Json& out) {
   if (list.empty()) return;
   if (given_.empty() || given_.value("smooth_type_embedding", false))
     refuse(graph_, given_.empty()
-                       ? "the graph has no training input to tell the form of its attention (attn_dotr, "
+                       ? "the graph has no training input that specifies the form of its attention (attn_dotr, "
                          "smooth_type_embedding)"
                        : "the attention has smooth_type_embedding, whose switch in TensorFlow is not that of model "
                          "files, which is not supported; train with the PyTorch back end");

@@ -129,10 +129,9 @@ std::int64_t add_type_columns(const GraphDef& graph, const FrozenNetworks& netwo
   if (!graph.find("type_embed_net/matrix_1")) return 0;
   Json& last = descriptor["type"] == "hybrid" ? descriptor["list"].back() : descriptor;
   if (!last.contains("type_embedding"))
-    refuse(graph,
-           fmt::format("the model has a type embedding behind {}, which does not take it; this is not supported, "
-                       "train with se_e2_a or se_atten",
-                       last["type"].get<std::string>()));
+    refuse(graph, fmt::format("the model has a type embedding after {}, which does not take it; this is not supported, "
+                              "train with se_e2_a or se_atten",
+                              last["type"].get<std::string>()));
   last["concat_output_tebd"] = true;
   return networks.outputs(last["type_embedding"]["embedding"]);
 }

@@ -141,7 +141,7 @@ void TableReport::add(const TableReport& other) {
 std::vector<NetworkTable> tabulate_networks(const DeepPotentialModel& m, double tolerance, double r_min) {
   require_smooth(m);
   if (!(r_min > 0.0 && r_min < m.rcut))
-    throw InputError(fmt::format("{}: the table's smallest distance must lie between 0 and rcut = {} Å, found {}",
+    throw InputError(fmt::format("{}: the table's smallest distance must be between 0 and rcut = {} Å, found {}",
                                  m.source, m.rcut, r_min));
   const std::vector<Span> spans = input_spans(m, r_min);
   std::vector<NetworkTable> out(spans.size());

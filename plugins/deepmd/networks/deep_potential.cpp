@@ -92,7 +92,7 @@ void DeepPotentialNetwork::Params::describe(deck::Describe<Params>& d) {
         any([](const DescriptorParams& one) { return !one.together() && !one.type_embedding.empty(); }))
       return "hybrid: se_e2_a with type_embedding and se_atten cannot be combined; leave out type_embedding of se_e2_a";
     if (p.interpolation && *p.interpolation != 0.0 && (*p.interpolation < 1e-13 || *p.interpolation > 1e-3))
-      return "interpolation must be 0 or lie between 1e-13 and 1e-3";
+      return "interpolation must be 0 or between 1e-13 and 1e-3";
     for (const DescriptorParams& one : p.descriptors())
       if (one.sel && !p.type_map.empty() && one.sel->size() != p.type_map.size() &&
           !(one.together() && one.sel->size() == 1))

@@ -13,11 +13,11 @@ std::string DescriptorParams::problem() const {
   if (rcut_smth >= rcut) return "rcut_smth must be less than rcut";
   if (neuron.empty()) return "neuron needs at least one layer";
   for (int n : neuron)
-    if (n < 3 || n > 1000) return "the widths of neuron must lie between 3 and 1000";
+    if (n < 3 || n > 1000) return "the widths of neuron must be between 3 and 1000";
   if ((together() || descriptor == Descriptor::se_e2_a) && axis_neuron > neuron.back())
     return "axis_neuron is more than the last width of neuron";
   for (int n : type_embedding)
-    if (n < 1 || n > 1000) return "the widths of type_embedding must lie between 1 and 1000";
+    if (n < 1 || n > 1000) return "the widths of type_embedding must be between 1 and 1000";
   const DescriptorParams plain;
   const auto own = [](const DescriptorParams& p) {
     return std::tie(p.tebd_dim, p.concat_output_tebd, p.attn_layer, p.attn, p.attn_dotr, p.normalize,

@@ -46,7 +46,7 @@ void describe_species(deck::Describe<P>& d) {
   d("type_embedding", static_cast<std::vector<int> P::*>(&P::type_embedding),
     "widths of a network (tanh) of the type embedding: se_e2_a with it has one embedding and one energy network for "
     "all "
-    "species; se_atten: the last one in place of tebd_dim; absent: none, or a table (se_atten)")
+    "species; se_atten: the last one instead of tebd_dim; absent: none, or a table (se_atten)")
       .def({});
   d("tebd_resnet_dt", static_cast<bool P::*>(&P::tebd_resnet_dt),
     "trainable factors on layers of the network type_embedding that add their input (DeePMD-kit's resnet_dt there)")
@@ -77,7 +77,7 @@ void describe_species(deck::Describe<P>& d) {
       .positive()
       .def(1.0);
   d("temperature", static_cast<std::optional<double> P::*>(&P::temperature),
-    "factor of the attention scores in place of 1/sqrt(attn scaling_factor); absent: none")
+    "factor of the attention scores instead of 1/sqrt(attn scaling_factor); absent: none")
       .example("0.1");
 }
 

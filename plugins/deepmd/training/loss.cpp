@@ -32,7 +32,7 @@ void LossParams::describe(deck::Describe<LossParams>& d) {
       .def(0.0);
   d("intensive", &LossParams::intensive, "errors of energy and virial per atom: squares over N^2, not N").def(false);
   d("use_huber", &LossParams::use_huber,
-    "Huber's loss in place of squares: errors above huber_delta count linearly, which lowers the mean absolute error")
+    "Huber loss instead of squares: errors above huber_delta count linearly, which lowers the mean absolute error")
       .def(false);
   d("huber_delta", &LossParams::huber_delta,
     "error at which the Huber loss turns from quadratic to linear, eV/angstrom of a force component, eV of energy and "

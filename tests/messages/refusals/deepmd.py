@@ -190,10 +190,10 @@ says("fitting needs at least one layer", M + "fitting=[]", deck="train.yaml")
 says("neuron needs at least one layer", M + "neuron=[]", deck="train.yaml")
 says("with hybrid the keys of a descriptor (descriptor, rcut, neuron ...) belong in its entries", M + "hybrid=[{descriptor: se_e3, rcut: 4}]",
      deck="train.yaml")
-says("the widths of neuron must lie between 3 and 1000", M + "neuron=[2]", deck="train.yaml")
+says("the widths of neuron must be between 3 and 1000", M + "neuron=[2]", deck="train.yaml")
 says("the widths of fitting must be positive", M + "fitting=[0]", deck="train.yaml")
 says("axis_neuron is more than the last width of neuron", M + "axis_neuron=9", deck="train.yaml")
-says("interpolation must be 0 or lie between 1e-13 and 1e-3", M + "interpolation=0.1", deck="train.yaml")
+says("interpolation must be 0 or between 1e-13 and 1e-3", M + "interpolation=0.1", deck="train.yaml")
 says("sel has 1 value(s), type_map 2 species", M + "sel=[4]", M + "type_map=[O, H]", deck="train.yaml")
 says("sel has 1 value(s), but the species are O, H", M + "sel=[4]", deck="train.yaml", command="run")
 says("no atom of the training data has a neighbour within rcut = 4 Å; check the unit of the data's lengths, which are taken to be in Å",
@@ -213,7 +213,7 @@ says("--output writes forces of an extended XYZ file; the structure is a system 
 says("the model tools run on one rank; start them without mpirun", command=["deepmd", "eval", MODEL, "two.xyz"], ranks=2)
 
 table.file("aparam.npy", npy(numpy.ones((1, 2))))
-says("train/train/model.dp: the table's smallest distance must lie between 0 and rcut = 4 Å, found 9",
+says("train/train/model.dp: the table's smallest distance must be between 0 and rcut = 4 Å, found 9",
      command=["deepmd", "compress", MODEL, "out.dp", "--r-min", "9"])
 says(("train/train/model.dp: with ", " intervals the compressed embedding is still ", " off, more than the tolerance 1.0e-300; give a larger "
       "tolerance, or leave the key compress out"), command=["deepmd", "compress", MODEL, "out.dp", "--tolerance", "1e-300"])
@@ -241,7 +241,7 @@ says(NO_LABEL, command=["deepmd", "test", MODEL, "positions.xyz"])
 table.file("none.xyz", "")
 says("none.xyz: the file holds no frame", command=["deepmd", "test", MODEL, "none.xyz"])
 table.file("xenon.xyz", "1\nProperties=species:S:1:pos:R:3 energy=1\nXe 1 1 1\n")
-says("species 'Xe' of xenon.xyz, frame 0, is not known to the model train/train/model.dp; it knows: O, H",
+says("species 'Xe' of xenon.xyz, frame 0, is unknown to the model train/train/model.dp; its species: O, H",
      command=["deepmd", "test", MODEL, "xenon.xyz"])
 
 table.run()

@@ -142,7 +142,7 @@ TEST_CASE("a deck that does not fit the model is told both sides") {
   DeepPotential potential(params, w.context);
   const std::vector<Species> species = {{"O", 16.0}, {"Cu", 63.5}};
   CHECK(message([&] { potential.bind(species); }) ==
-        "species 'Cu' is not known to the model " + scratch.file("water.dp") + "; it knows: O, H");
+        "species 'Cu' is unknown to the model " + scratch.file("water.dp") + "; its species: O, H");
   params.fparam = {1.0};
   CHECK(message([&] { DeepPotential(params, w.context); }) ==
         scratch.file("water.dp") + ": the model takes 0 value(s) of fparam, the deck gives 1; set fparam: [...]");

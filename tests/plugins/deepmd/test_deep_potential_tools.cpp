@@ -351,7 +351,7 @@ TEST_CASE("data that cannot be read name their file") {
   CHECK(system.frame(0).x[1][2] == 1.0);
   CHECK(message([&] {
           model_types(system, 0, {"O", "H"}, "m.dp");
-        }) == "species 'Cu' of " + root + " is not known to the model m.dp; it knows: O, H");
+        }) == "species 'Cu' of " + root + " is unknown to the model m.dp; its species: O, H");
   write_npy(root + "/set.000/force.npy", "{'descr': '<f8', 'fortran_order': False, 'shape': (1, 3), }\n", {0, 0, 0});
   CHECK(message([&] { DataSystem::load(root); }) ==
         root + "/set.000/force.npy: expected 1 row(s) of 6 value(s), found shape 1 x 3");

@@ -106,7 +106,8 @@ TEST_CASE("type embeddings and attention are read from graphs") {
   const auto given = [&](const std::string& text, const std::string& problem) {
     CHECK_THAT(refusal(model, {.script = text}), Catch::Contains(problem));
   };
-  given("", "the graph has no training input to tell the form of its attention (attn_dotr, smooth_type_embedding)");
+  given("",
+        "the graph has no training input that specifies the form of its attention (attn_dotr, smooth_type_embedding)");
   given(R"({"model": {"descriptor": {"smooth_type_embedding": true}}})",
         "the attention has smooth_type_embedding, whose switch in TensorFlow is not that of model files, which is not "
         "supported; train with the PyTorch back end");
@@ -166,10 +167,9 @@ TEST_CASE("hybrids are read from graphs, with and without type embedding") {
         "the fitting network takes 103 values of the descriptors, whose training input gives 117");
   given(plain, script("{}, {\"axis_neuron\": \"six\"}, {}"), "the training input in the graph is damaged");
   std::swap(spec.parts[1], spec.parts[2]);
-  given(
-      biased(spec), script(R"({"axis_neuron": 6}, {"axis_neuron": 6}, {})"),
-      "the model has a type embedding behind se_e3, which does not take it; this is not supported, train with se_e2_a "
-      "or se_atten");
+  given(biased(spec), script(R"({"axis_neuron": 6}, {"axis_neuron": 6}, {})"),
+        "the model has a type embedding after se_e3, which does not take it; this is not supported, train with se_e2_a "
+        "or se_atten");
 }
 
 TEST_CASE("forms of graphs: lists, single precision, activations, energies of types") {

@@ -219,7 +219,7 @@ TEST_CASE("labels of other names and units are read where a deck names them") {
   CHECK_THROWS_WITH(LabelledData::load(file), file + ": the file holds no frame");
   std::ofstream(file) << "1\nProperties=species:S:1:pos:R:3 energy=1\nXe 1 1 1\n";
   CHECK_THROWS_WITH(LabelledData::load(file).types(0, {"O", "H"}, "m.dp"),
-                    "species 'Xe' of " + file + ", frame 0, is not known to the model m.dp; it knows: O, H");
+                    "species 'Xe' of " + file + ", frame 0, is unknown to the model m.dp; its species: O, H");
 }
 
 TEST_CASE("samples without forces validate and judge a network that was trained on forces, by their energies") {

@@ -135,7 +135,7 @@ TEST_CASE("what se_atten cannot be is said by its keys") {
   p.descriptor = DescriptorParams::Descriptor::se_atten;
   CHECK(p.problem().empty());
   p.type_embedding = {0};
-  CHECK(p.problem() == "the widths of type_embedding must lie between 1 and 1000");
+  CHECK(p.problem() == "the widths of type_embedding must be between 1 and 1000");
   RandomModel spec = small_attention();
   DeepPotentialModel fixed = random_model(spec);
   fixed.attention.trainable_norm = false;
