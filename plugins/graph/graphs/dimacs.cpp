@@ -59,7 +59,7 @@ class DimacsReader {
     const std::string_view letter = arcs_ ? "a" : "e";
     const std::size_t expected = arcs_ ? 4 : 3;
     if (words_[0] != letter)
-      lines_.fail(fmt::format("'{}' was expected, as the problem line '{}' says, but the line begins with '{}'",
+      lines_.fail(fmt::format("expected '{}', according to the problem line '{}', but the line begins with '{}'",
                               arcs_ ? "a u v length" : "e u v", problem_, words_[0]));
     if (words_.size() != expected)
       lines_.fail(fmt::format("'{}' was expected, but the line has {} words; is the file cut short?",

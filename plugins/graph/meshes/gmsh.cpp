@@ -97,8 +97,8 @@ class GmshReader {
   void end_of(const std::string& section) {
     const auto words = need(1, section.c_str());
     if (words.front() != "$End" + section.substr(1))
-      lines_.fail(fmt::format("the {} have more lines than their count says; the file is damaged: save the mesh again",
-                              section));
+      lines_.fail(fmt::format(
+          "the {} have more lines than their count in the file; the file is damaged: save the mesh again", section));
   }
 
   void read_names() {

@@ -63,8 +63,8 @@ static RawMesh raw_mesh(const MeshKeys& keys, std::uint64_t seed, const std::str
     throw InputError(fmt::format("{} is a folder; name a mesh file in it", name));
   if (keys.file.ends_with(".msh")) return read_gmsh(keys.file);
   if (keys.file.ends_with(".vtu")) return read_vtu(keys.file);
-  throw InputError(
-      fmt::format("{} is neither a Gmsh file (.msh) nor a VTK one (.vtu); convert the mesh, with meshio, say", name));
+  throw InputError(fmt::format(
+      "{} is neither a Gmsh file (.msh) nor a VTK one (.vtu); convert the mesh, for example with meshio", name));
 }
 
 Triangles make_mesh(const MeshKeys& keys, std::uint64_t seed, Log& log) {

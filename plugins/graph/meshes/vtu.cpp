@@ -33,8 +33,8 @@ class VtuReader {
     if (!file) throw InputError(fmt::format("cannot open '{}': {}; check the path", path, std::strerror(errno)));
     text_.assign(std::istreambuf_iterator<char>(file), {});
     if (text_.find("<VTKFile") == std::string::npos || text_.find("UnstructuredGrid") == std::string::npos)
-      throw InputError(
-          fmt::format("'{}' is no VTK file of an unstructured grid (.vtu); convert the mesh, with meshio, say", path));
+      throw InputError(fmt::format(
+          "'{}' is no VTK file of an unstructured grid (.vtu); convert the mesh, for example with meshio", path));
     if (text_.find("</VTKFile>") == std::string::npos)
       throw InputError(fmt::format("'{}' ends before </VTKFile>; the file is cut short: save the mesh again", path));
     const auto head = attributes(text_.find("<VTKFile"));

@@ -46,7 +46,7 @@ NodeNetwork::NodeNetwork(const NodeNetworkParams& params, const char* name, Cont
   if (layout_.ordered)
     throw KeyError(
         "node_network.tiles.ordered", "tiles",
-        "tiles change the order of sums, and 'ordered' promises results bitwise identical to one rank; remove one");
+        "tiles change the order of sums, and 'ordered' guarantees results bitwise identical to one rank; remove one");
 }
 
 std::vector<LayerShape> NodeNetwork::layers_of(LayerShape::Kind kind, std::int64_t features,
@@ -111,7 +111,7 @@ static void require_fit(const Graph& graph, const std::string& name, std::int64_
                     graph.source, graph.features.columns, name, features));
   if (graph.classes > classes)
     throw InputError(
-        fmt::format("{}: classes are numbered up to {}, but this {} knows {}; take a graph with the same "
+        fmt::format("{}: classes are numbered up to {}, but this {} was trained on {}; take a graph with the same "
                     "classes, or train on this one",
                     graph.source, graph.classes - 1, name, classes));
 }
@@ -226,7 +226,7 @@ std::vector<std::string> NodeNetwork::report() const {
   if (engine_)
     for (const auto& line : engine_->tiles()) out.push_back("products with the graph, " + line);
   if (words.messages == 0) return out;
-  out.push_back(fmt::format("layout {}: {} numbers of nodes received in {} messages, {:.3f} MB; waited {:.3f} s",
+  out.push_back(fmt::format("layout {}: {} values of nodes received in {} messages, {:.3f} MB; waited {:.3f} s",
                             sparse::name_of(layout_.scheme), words.dense, words.messages,
                             1e-6 * static_cast<double>(words.bytes), words.waited));
   return out;

@@ -16,7 +16,7 @@ namespace cambium::graph {
 void GraphDiffusion::Spots::describe(deck::Describe<Spots>& d) {
   d("nodes", &Spots::nodes, "node indices in the file, or in the order of generation").example("[0, 17]");
   d("hops", &Spots::hops, "number of hops: nodes within this number of edges are included").at_least(0).def(0);
-  d("value", &Spots::value, "initial value at these nodes, in place of 'initial'").def(1.0);
+  d("value", &Spots::value, "initial value at these nodes, instead of 'initial'").def(1.0);
 }
 
 void GraphDiffusion::Species::describe(deck::Describe<Species>& d) {

@@ -240,7 +240,7 @@ void ClassifyNodes::write(const std::vector<Row>& rows, Context& context) {
 void ClassifyNodes::write_two_classes(const std::vector<Row>& rows, const Graph& graph) {
   if (graph.classes != 2) return;
   lines_.push_back(
-      fmt::format("{:<34}{:>10}{:>20}{:>12}", "class 1 beside class 0", "ROC AUC", "average precision", "+- ROC AUC"));
+      fmt::format("{:<34}{:>10}{:>20}{:>12}", "class 1 against class 0", "ROC AUC", "average precision", "+- ROC AUC"));
   for (const auto& row : rows) {
     const auto [auc, precision] = means_of(row);
     std::vector<double> aucs;

@@ -184,7 +184,7 @@ Task::Outcome PredictLinks::run(Context& context) {
   const auto* samples = storage_of<LinkSamples>(*sample);
   if (!samples)
     throw KeyError("predict_links.dataset.type", "dataset",
-                   "predict_links looks for held-out links; give a dataset of type links");
+                   "predict_links evaluates on held-out links; give a dataset of type links");
   graph_ = samples->graph;
   if (graph_->held_out.entries() == 0)
     throw KeyError("predict_links.dataset.held_out", "dataset",

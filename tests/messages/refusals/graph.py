@@ -132,7 +132,7 @@ transport("the flow is not finite everywhere at t = 0; correct 'velocity'", S + 
 transport("timestep 5 is longer than the longest stable step, 0.08627; take a shorter one, none, or 'method: implicit'", S + "timestep=5")
 transport("timestep 5 is longer than the longest stable step, 0.05176; take a shorter one, or none", S + "timestep=5", S + "method=implicit")
 transport(("stages[0].simulate.source: there is no variable 'qq'; known: x, y, t, c\n    qq\n    ^"), S + "source=qq")
-transport("'m.stl' is neither a Gmsh file (.msh) nor a VTK one (.vtu); convert the mesh, with meshio, say", S + "mesh={file: m.stl}")
+transport("'m.stl' is neither a Gmsh file (.msh) nor a VTK one (.vtu); convert the mesh, for example with meshio", S + "mesh={file: m.stl}")
 transport("'.' is a folder; name a mesh file in it", S + "mesh={file: .}")
 
 # Gmsh
@@ -164,7 +164,7 @@ mesh("FILE:14: node 7 is not among the 5 nodes of this file", HEAD + NODES + ele
 mesh("FILE:14: element 1 has Gmsh's type 3; only triangles of three nodes (2) can be used, and lines of two (1) for the boundary: mesh with "
      "first order and without recombination", HEAD + NODES + elements("1 3 2 1 1 1 2 3 4"))
 mesh("FILE:14: element 1 has too few nodes", HEAD + NODES + elements("1 2 2 1 1 1 2"))
-mesh("FILE:17: the $Elements have more lines than their count says; the file is damaged: save the mesh again",
+mesh("FILE:17: the $Elements have more lines than their count in the file; the file is damaged: save the mesh again",
      HEAD + NODES + elements(*FOUR).replace("$Elements\n4", "$Elements\n3"))
 mesh("FILE:6: expected a name in quotation marks", HEAD + "$PhysicalNames\n1\n1 7 inlet\n$EndPhysicalNames\n")
 mesh("mesh 'FILE' holds no triangle", HEAD + NODES + elements("1 1 2 1 1 1 2"))
@@ -206,7 +206,7 @@ def vtu(message, before="", after="", **options):
 table.file("good.vtu", VTU)
 transport("boundaries: the mesh names no part of its boundary, so there is no 'left'; define it by 'where': left: {where: x < 0.001, ...}",
           S + "mesh={file: good.vtu}", S + "boundaries={left: {value: 1}}")
-vtu("'FILE' is no VTK file of an unstructured grid (.vtu); convert the mesh, with meshio, say", VTU, "<xml/>")
+vtu("'FILE' is no VTK file of an unstructured grid (.vtu); convert the mesh, for example with meshio", VTU, "<xml/>")
 vtu("'FILE' ends before </VTKFile>; the file is cut short: save the mesh again", "</VTKFile>")
 vtu("'FILE' is compressed (vtkZLibDataCompressor); save it without compression (meshio: compression=None)", 'version="0.1"',
     'version="0.1" compressor="vtkZLibDataCompressor"')

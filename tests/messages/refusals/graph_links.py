@@ -98,7 +98,7 @@ reads("FILE: link 2: there is no node 3; nodes are numbered 0 to 1", {"/": (None
 says("light_gcn needs links; give a dataset of type links", T + "dataset=" + BOX, T + "batch=4", command="run")
 
 # Judging
-says("predict_links looks for held-out links; give a dataset of type links", P + "dataset=" + BOX, deck="predict.yaml", command="run")
+says("predict_links evaluates on held-out links; give a dataset of type links", P + "dataset=" + BOX, deck="predict.yaml", command="run")
 says("users: there is no user 20; made has 20, numbered 0 to 19", P + "users=[20]", deck="predict.yaml", command="run")
 says("models: no file is named 'there/model_*/model.h5'", P + "models=[there/model_*/model.h5]", deck="predict.yaml", command="run")
 table.begins("run.directory=trained")

@@ -123,7 +123,7 @@ says("loader full_graph gives every rank as many rows of the graph, and 3 ranks 
 says("loader full_graph brings all 10 samples at every step, but batch is 4; remove batch, or take loader: shuffle for batches of nodes",
      T + "batch=4", command="run")
 
-says("codec rounds the rows of other ranks only, and 'ordered' guarantees the bits of one rank; remove one of them",
+says("codec rounds the rows of other ranks only, and 'ordered' guarantees results bitwise identical to one rank; remove one of them",
      T + "network.layout={type: needed_rows, codec: int8, ordered: true}")
 says("graph_attention weighs neighbours by itself, for which the layout grid_2d brings no rows; take rows or needed_rows",
      T + "network={type: graph_attention, layers: [4], layout: grid_2d}", command="run", ranks=4)
@@ -135,7 +135,7 @@ table.begins("run.directory=trained")
 JUDGE = C + "models=[trained/train/model.h5]"
 says("made: nodes have 9 features, but this gcn reads 8; take a graph with the same features, or train on this one", JUDGE,
      C + "dataset.synthetic.width=9", deck="classify.yaml", command="run")
-says("made: classes are numbered up to 2, but this gcn knows 2; take a graph with the same classes, or train on this one", JUDGE,
+says("made: classes are numbered up to 2, but this gcn was trained on 2; take a graph with the same classes, or train on this one", JUDGE,
      C + "dataset.synthetic.classes=3", deck="classify.yaml", command="run")
 table.begins("run.directory=other", T + "dataset=" + BOX, T + "network={type: mlp, layers: [4], input: input, target: target}", T + "loader=shuffle", T + "batch=4")
 says("models: 'other/train/model.h5' holds a mlp, which gives nodes no class; gcn, graph_sage and graph_attention do",

@@ -386,7 +386,7 @@ TEST_CASE("of two classes classify_nodes judges probabilities, too, and writes t
   REQUIRE(task->run(place.context) == Task::Outcome::done);
   const auto lines = task->lines();
   const auto table = std::find_if(lines.begin(), lines.end(),
-                                  [](const auto& line) { return line.starts_with("class 1 beside class 0"); });
+                                  [](const auto& line) { return line.starts_with("class 1 against class 0"); });
   REQUIRE(table != lines.end());
   REQUIRE((table + 4)->starts_with("gcn"));
   CHECK(std::stod((table + 1)->substr(34, 10)) == 0.5);  // one score for all nodes

@@ -106,7 +106,8 @@ TEST_CASE("where tiles cannot be", "[messages]") {
             .ends_with(
                 "tiles: auto needs complete rows of nodes on a rank, which layout grid_2d does not have; take layout: "
                 "needed_rows, or leave tiles out"));
-  CHECK(says(", tiles: auto, layout: {type: needed_rows, ordered: true}")
-            .ends_with("tiles change the order of sums, and 'ordered' promises results bitwise identical to one rank; "
-                       "remove one"));
+  CHECK(
+      says(", tiles: auto, layout: {type: needed_rows, ordered: true}")
+          .ends_with("tiles change the order of sums, and 'ordered' guarantees results bitwise identical to one rank; "
+                     "remove one"));
 }

@@ -100,7 +100,7 @@ TEST_CASE("what the message_passing potential refuses", "[messages]") {
   };
   model.write(scratch.file("good.h5"));
   CHECK(says("good.h5", {{"O", 16.0}}) == "no error");
-  CHECK(says("good.h5", {{"O", 16.0}, {"N", 14.0}}) == "species 'N' is not known to the model FILE; it knows: H, O");
+  CHECK(says("good.h5", {{"O", 16.0}, {"N", 14.0}}) == "species 'N' is unknown to the model FILE; its species: H, O");
   model.write(scratch.file("other.h5"), "eV", "gcn");
   CHECK(says("other.h5") == "'FILE' is a model of the network 'gcn'; this potential takes those of message_passing");
   model.write(scratch.file("lengths.h5"), "angstrom");

@@ -51,7 +51,7 @@ TEST_CASE("graphs of DIMACS that cannot be", "[messages]") {
   CHECK(says("p sp 3 1\na 1 2\n") ==
         "edges.txt:2: 'a u v length' was expected, but the line has 3 words; is the file cut short?");
   CHECK(says("p edge 3 1\na 1 2 5\n") ==
-        "edges.txt:2: 'e u v' was expected, as the problem line 'p edge 3 1' says, but the line begins with 'a'");
+        "edges.txt:2: expected 'e u v', according to the problem line 'p edge 3 1', but the line begins with 'a'");
   CHECK(says("p cnf 3 1\n1 2 0\n") ==
         "edges.txt:1: the problem 'cnf' of DIMACS is none of edge, col and sp; save the graph as one of these, or as "
         "lines 'u v'");
