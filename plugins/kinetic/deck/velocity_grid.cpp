@@ -22,7 +22,7 @@ void SpacingParams::describe(deck::Describe<SpacingParams>& d) {
       .def("")
       .example("6*eta*abs(eta)");
   d("stretch", &SpacingParams::stretch,
-    "share of the quadratic part, 0 to 1: with the middle c and half the extent h, v = c + h ((1 - stretch) eta + "
+    "fraction of the quadratic part, 0 to 1: with the middle c and half the extent h, v = c + h ((1 - stretch) eta + "
     "stretch eta |eta|), so that cells widen from the middle to the ends (formula)")
       .def("")
       .example("0.8");

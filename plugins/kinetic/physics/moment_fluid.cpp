@@ -288,7 +288,7 @@ std::vector<Result> MomentFluid::results() const {
   }
   if (closure > 0.0)
     out.push_back({.key = "the_closure_took",
-                   .label = "share of a step that the closure took",
+                   .label = "closure, fraction of the time of a step",
                    .value = 100.0 * closure / (step + closure),
                    .unit = "%",
                    .digits = 3});

@@ -27,7 +27,7 @@ struct TeamRows {
   static constexpr int threads = registers <= 48 ? 512 : registers <= 72 ? 384 : 256;
   using Policy = Kokkos::TeamPolicy<ExecSpace, Kokkos::LaunchBounds<size, threads / size>>;
   using Member = typename Policy::member_type;
-  static_assert(device_is_host || bytes <= most_bytes, "cells of so many coefficients need a smaller team");
+  static_assert(device_is_host || bytes <= most_bytes, "cells with this many coefficients need a smaller team");
 
   const Member& team;
   P* other;     ///< [size][stride]: of neighbours, bases and results, one after the other
