@@ -107,7 +107,7 @@ std::vector<Result> LoadBalance::results(const NeighborList& list) const {
   if (works() && cuts_ > 0) {
     out.push_back({.key = "balance_at_first", .label = "balance: at first", .value = at_first_, .digits = 0});
     out.push_back({.key = "balance_cuts",
-                   .label = "balance: times that the cell was cut anew",
+                   .label = "balance: number of repartitions of the cell",
                    .value = static_cast<double>(cuts_),
                    .digits = 0});
   }
@@ -122,8 +122,8 @@ std::vector<std::string> LoadBalance::report(const NeighborList& list) const {
   if (!works())
     line += "; its part is a brick of equal volume";
   else if (cuts_ > 0)
-    line += fmt::format(", {:.2f} times at first; the cell was cut anew {} time{}, last at step {}", at_first_, cuts_,
-                        cuts_ == 1 ? "" : "s", last_step_);
+    line += fmt::format(", {:.2f} times at first; the cell was repartitioned {} time{}, last at step {}", at_first_,
+                        cuts_, cuts_ == 1 ? "" : "s", last_step_);
   return {line};
 }
 

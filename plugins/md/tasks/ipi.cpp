@@ -104,10 +104,10 @@ Ipi::Request Ipi::receive(IpiSocket& socket) const {
       out.evaluate = true;
       return out;
     } else if (word == "GETFORCE") {
-      throw InputError("ipi: the server asked for forces (GETFORCE) before it sent positions (POSDATA)");
+      throw InputError("ipi: the server requested forces (GETFORCE) before it sent positions (POSDATA)");
     } else {
       throw InputError(fmt::format(
-          "ipi: the server sent '{}', expected STATUS, INIT, POSDATA, GETFORCE or EXIT; it speaks another protocol",
+          "ipi: the server sent '{}', expected STATUS, INIT, POSDATA, GETFORCE or EXIT; it uses another protocol",
           word));
     }
   }

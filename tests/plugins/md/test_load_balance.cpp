@@ -118,7 +118,7 @@ TEST_CASE("a droplet in equal bricks leaves ranks idle") {
   CHECK(balanced.physics().summary().find(fmt::format(", {} ranks balanced by pairs", comm.size())) !=
         std::string::npos);
   CHECK(line_of(balanced) == fmt::format("balance: the busiest rank has {:.2f} times the mean of the pairs, {:.2f} "
-                                         "times at first; the cell was cut anew 1 time, last at step 0",
+                                         "times at first; the cell was repartitioned 1 time, last at step 0",
                                          imbalance_said(balanced), imbalance_said(run)));
 }
 

@@ -240,7 +240,7 @@ TEST_CASE("nep refuses damaged files by line and reason") {
   std::ofstream(path) << whole << "1\n2\n3\n4\n5\n6\n7\n8\n9\n";
   const std::vector<Species> gold = {{"Au", 197.0}};
   CHECK_THROWS_WITH(Nep({path}, world.context).bind(gold),
-                    "species 'Au' is not known to the potential " + path + "; it knows: Si");
+                    "species 'Au' is unknown to the potential " + path + "; its species: Si");
 }
 
 TEST_CASE("nep has the forces, virials and descriptors of GPUMD's reference", "[data]") {

@@ -383,5 +383,5 @@ TEST_CASE("pace refuses damaged files by line and reason") {
   carbide("distance", 9.0).write(path);
   const std::vector<Species> gold = {{"Au", 197.0}};
   CHECK_THROWS_WITH(Pace({path}, world.context).bind(gold),
-                    "species 'Au' is not known to the potential " + path + "; it knows: Si, C");
+                    "species 'Au' is unknown to the potential " + path + "; its species: Si, C");
 }
