@@ -16,7 +16,7 @@ void WindowSet::Params::describe(deck::Describe<Params>& d) {
       .formerly("part")
       .options({{"training", Part::training}, {"test", Part::test}})
       .def(Part::training);
-  d("range", &Params::range, "first window and the one after the last; all, where left out").example("[0, 314]");
+  d("range", &Params::range, "index range [first, end) of the windows; default: all").example("[0, 314]");
 }
 
 void WindowSet::open(Context& context) {

@@ -86,7 +86,7 @@ void PodTask::report(const Field& field, const Basis& basis, double seconds, Con
   log.info(fmt::format("pod (EOFs) of {}: {} training and {} projected snapshots, {} of {} cells ({} left out)",
                        field.array(), field.training(), field.snapshots() - field.training(), basis.cells,
                        field.cells(), field.cells() - basis.cells));
-  log.info("  mode        energy    share %   together %    North +- %");
+  log.info("  mode        energy  explained % cumulative %  North +- %");
   double together = 0.0;
   const auto error = basis.sampling_errors(field.training());
   std::string mixed;

@@ -224,7 +224,7 @@ TEST_CASE("decks that leave nothing to choose, or nothing to choose by", "[tune]
   Tuning stage;
   const std::string model = "network: {type: mlp, layers: [4]}, learning_rate: {type: constant, start: 1e-3}, steps: 4";
   CHECK_THAT(stage.message("tune", deck_of(model, "trials: 2")),
-             Catch::Contains("nothing is left to choose: write !choice [a, b] in place of a value inside 'train', or "
+             Catch::Contains("nothing is left to choose: write !choice [a, b] instead of a value inside 'train', or "
                              "use the stage 'train'"));
   CHECK_THAT(
       stage.message(
