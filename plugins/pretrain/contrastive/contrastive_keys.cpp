@@ -55,8 +55,8 @@ void ContrastiveKeys::describe(deck::Describe<ContrastiveKeys>& d) {
     if (t.least > t.most)
       return fmt::format("temperature.min ({:g}) must not be greater than temperature.max ({:g})", t.least, t.most);
     if (keys.first_temperature() < t.least || keys.first_temperature() > t.most)
-      return fmt::format("temperature.start ({:g}) must lie between min ({:g}) and max ({:g})",
-                         keys.first_temperature(), t.least, t.most);
+      return fmt::format("temperature.start ({:g}) must be between min ({:g}) and max ({:g})", keys.first_temperature(),
+                         t.least, t.most);
     if (keys.scheme == S::v1 && t.rate.value_or(0.0) > 0.0)
       return "scheme v1 has a constant temperature, but temperature.rate is not 0; take v3, or remove rate";
     return "";

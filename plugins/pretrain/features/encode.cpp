@@ -61,7 +61,7 @@ void LoadedEncoder::require_parameters(const std::vector<std::string>& names) co
   if (known == 0) return;
   if (known != std::ssize(names))
     throw KeyError("encoder.model.parameters", "model",
-                   fmt::format("model: '{}' knows {} parameters, but {} are given", path_, known, std::ssize(names)));
+                   fmt::format("model: '{}' has {} parameters, but {} are given", path_, known, std::ssize(names)));
   encoder_->scales().require_parameters(names, path_);
 }
 

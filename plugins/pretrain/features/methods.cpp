@@ -111,7 +111,8 @@ std::vector<Method> methods_for_partners(const Table& given_training, const Tabl
   const Matrix& known = fields ? training.partner : training.parameters;
   if (partners.empty() || known.empty())
     throw KeyError("neighbours.by.none", "by",
-                   "by is partner, but the samples have none; give the data sets 'pair_offset', 'split_halves' or "
+                   "by: partner needs positive pairs, and the samples have none; give the data sets 'pair_offset', "
+                   "'split_halves' or "
                    "'parameters', or another "
                    "'by'");
   std::vector<Method> out;

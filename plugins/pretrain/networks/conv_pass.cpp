@@ -178,7 +178,7 @@ ConvPass<T>::ConvPass(const ConvShape& shape, const T* weight, const T* bias)
     : shape_(shape), entering_(shape.cells, shape.periodic), leaving_(shape.out(), shape.periodic),
       forward_(forward_gathering(shape, entering_)), backward_(backward_gatherings(shape, leaving_)),
       bias_(bias, bias + shape.outputs), zeros_(static_cast<std::size_t>(shape.inputs), T(0)) {
-  if (!shape.handled()) throw InternalError("a convolution that ConvPass does not know");
+  if (!shape.handled()) throw InternalError("a convolution that ConvPass does not support");
   for (const auto& run : forward_.runs)
     for (std::int64_t c = 0; c < run.length * shape.inputs; ++c) rows_.push_back(run.offset * shape.inputs + c);
   const auto taps = shape.taps(), in = shape.inputs, out = shape.outputs;

@@ -25,14 +25,15 @@ void FieldEncoder::Params::describe(deck::Describe<Params>& d) {
   d("channels", &Params::channels, "number of channels after each halving of the axes")
       .at_most(65536)
       .def({16, 32, 64});
-  d("transformer", &Params::transformer, "vision transformer: self-attention between patches, in place of convolutions")
+  d("transformer", &Params::transformer, "vision transformer: self-attention between patches, instead of convolutions")
       .example("{patch: [4, 4]}");
   d("width", &Params::width, "embedding dimension of a field").at_least(2).def(64);
   d("pool", &Params::pool, "mean over all cells at the end, or every cell with weights of its own")
       .options({{"mean", Pool::mean}, {"cells", Pool::cells}})
       .def(Pool::mean);
   d("positive", &Params::partner,
-    "positive pair of a field: another view of itself (augment), the sample's partner, or the parameters of its run")
+    "positive pair of a field: another view of itself (augment), the other field of its sample (pair_offset, "
+    "split_halves), or the parameters of its run")
       .options({{"view", Partner::view}, {"field", Partner::field}, {"parameters", Partner::parameters}})
       .formerly("partner")
       .def(Partner::view);
@@ -228,7 +229,7 @@ std::vector<train::TorchNetwork::Term> FieldEncoder::measure(const TorchBatch& b
     const auto found = std::lower_bound(places_.begin(), places_.end(), id,
                                         [](const Placed& a, std::int64_t sample) { return a.sample < sample; });
     if (found == places_.end() || found->sample != id)
-      throw InternalError("an encoder was asked for a sample that it was not shown before");
+      throw InternalError("an encoder has no result for a sample of the batch");
     wrong += found->wrong;
     sum += found->place;
   }

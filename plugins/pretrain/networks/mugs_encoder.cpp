@@ -82,7 +82,7 @@ void MugsEncoder::Params::describe(deck::Describe<Params>& d) {
     "number of channels after each halving of the axes; the last is the width of the backbone")
       .at_most(65536)
       .def({16, 32, 64});
-  d("transformer", &Params::transformer, "vision transformer: self-attention between patches, in place of convolutions")
+  d("transformer", &Params::transformer, "vision transformer: self-attention between patches, instead of convolutions")
       .example("{patch: [4, 4]}");
   d("pool", &Params::pool, "the vector: mean over all cells, or every cell with weights of its own")
       .options({{"mean", Pool::mean}, {"cells", Pool::cells}})

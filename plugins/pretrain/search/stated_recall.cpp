@@ -9,8 +9,8 @@ namespace cambium::pretrain {
 
 std::string StatedRecall::text(std::int64_t lists) const {
   return fmt::format(
-      "index: {} of {} lists are looked at, {:.2f} % of all entries; {:.4f} of the {} nearest are found "
-      "({} queries that it was not chosen by; {:g} was wanted)",
+      "index: {} of {} lists are searched, {:.2f} % of all entries; recall {:.4f} of the {} nearest ({} queries that "
+      "did not select it; target {:g})",
       effort.probes, lists, 100.0 * compared, recall, count, queries, wanted);
 }
 

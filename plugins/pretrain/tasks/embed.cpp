@@ -76,7 +76,7 @@ Task::Outcome Embed::run(Context& context) {
       io::follow_cf(file);
       io::write_dimension(file, "sample", table.rows());
       write_matrix(file, "vector", vectors.field, "component", "unit vector of the field");
-      write_matrix(file, "partner", vectors.partner, "component", "unit vector of its partner");
+      write_matrix(file, "partner", vectors.partner, "component", "unit vector of its positive");
       write_matrix(file, "parameters", table.parameters, "parameter", "parameters of the run");
       write_column(file, "simulation", table.simulation, "index of the run");
       write_column(file, "moment", table.moment, "index of the snapshot");

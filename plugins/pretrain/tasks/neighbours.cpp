@@ -23,10 +23,11 @@ void Neighbours::Params::describe(deck::Describe<Params>& d) {
   d("model", &Params::model, "model file of a field_encoder; without it only the methods without training are compared")
       .example("\"{run}/train/model.h5\"");
   d("archive", &Params::archive,
-    "archive to search; with by: partner, the pairs for the canonical correlation baseline");
-  d("queries", &Params::queries, "query data set; with by: partner, each query is searched among the partners of all");
+    "archive to search; with by: partner, the positive pairs for the canonical correlation baseline");
+  d("queries", &Params::queries, "query data set; with by: partner, each query is searched among the positives of all");
   d("by", &Params::by,
-    "criterion of a correct result: the same run, the same parameters, the same label, or the partner")
+    "criterion of a correct result: the same run, the same parameters, the same label, or the query's own positive "
+    "(partner)")
       .options({{"simulation", By::simulation},
                 {"parameters", By::parameters},
                 {"label", By::label},
@@ -44,7 +45,7 @@ void Neighbours::Params::describe(deck::Describe<Params>& d) {
       .example("{type: approximate, recall: 0.99}");
   d.check([](const Params& p) -> std::string {
     if (p.by == By::partner && p.compare != Compare::all)
-      return "by: partner compares with all partners; remove 'compare'";
+      return "by: partner compares with the positives of all queries; remove 'compare'";
     if (p.index && p.compare != Compare::all) return "an index searches all entries; remove 'compare', or 'index'";
     return "";
   });
@@ -84,7 +85,8 @@ std::vector<Method> Neighbours::methods(train::Dataset& archive, train::Dataset&
     } else {
       if (of_queries.partner.empty())
         throw KeyError("neighbours.by.partner", "by",
-                       fmt::format("by is partner, but '{}' was trained with views of the same field; train it with "
+                       fmt::format("by: partner needs an encoder of positive pairs, but '{}' was trained with views of "
+                                   "the same field; train it with "
                                    "positive: field or parameters, or set another 'by'",
                                    *params_.model));
       known = std::move(of_queries.partner);
@@ -141,8 +143,8 @@ Questions Neighbours::questions() const {
 }
 
 void Neighbours::write(const std::vector<Method>& methods, const std::vector<SearchScore>& scores, Context& context) {
-  lines_.push_back(fmt::format("{:<18}{:>12}{:>14}{:>14}{:>10}", "the right one is", "nearest", "in the ten",
-                               "mean place", "asked"));
+  lines_.push_back(fmt::format("{:<18}{:>12}{:>14}{:>14}{:>10}", "correct entry is", "nearest", "in first 10",
+                               "mean rank", "queries"));
   std::string text = "method,nearest,among_ten,mean_place,asked\n";
   for (std::size_t k = 0; k < methods.size(); ++k) {
     const auto& s = scores[k];

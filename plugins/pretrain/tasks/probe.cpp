@@ -163,7 +163,7 @@ Task::Outcome Probe::run(Context& context) {
     citations_ = encoder.citations();
   }
   const std::string few = params_.few > 0 ? fmt::format("{} labels a class", params_.few) : "";
-  lines_.push_back(fmt::format("{:<18}{:>12}{:>10}{:>28}{:>20}", "share that is right", "neighbours", "linear",
+  lines_.push_back(fmt::format("{:<18}{:>12}{:>10}{:>28}{:>20}", "accuracy", "neighbours", "linear",
                                few.empty() ? "" : "nearest, " + few, few.empty() ? "" : "linear"));
   std::string text = "method,neighbours,linear,few_nearest,few_nearest_deviation,few_linear,few_linear_deviation\n";
   for (const auto& method : methods_for(known, asked, known_vectors, asked_vectors)) {

@@ -107,12 +107,12 @@ void Retrieve::judge_parameters(const Table& archive, const Matrix& vectors, con
     if (j.asked == 0) continue;
     const auto n = static_cast<double>(j.asked);
     results_.push_back(
-        in_table("first_" + key_of(method.name), "share of the first that are right: " + method.name, j.first / n));
+        in_table("first_" + key_of(method.name), "accuracy of the first entry: " + method.name, j.first / n));
     rows.push_back(fmt::format("{:<24}{:>10.4f}{:>14.4f}{:>9}", method.name, j.first / n, j.among / n, j.asked));
   }
   if (rows.empty()) return;
-  lines_.push_back(fmt::format("{:<24}{:>10}{:>14}{:>9}", "of the parameters' runs", "the first",
-                               fmt::format("the first {}", params_.entries), "asked"));
+  lines_.push_back(fmt::format("{:<24}{:>10}{:>14}{:>9}", "accuracy (run)", "the first",
+                               fmt::format("the first {}", params_.entries), "queries"));
   lines_.insert(lines_.end(), rows.begin(), rows.end());
 }
 

@@ -125,7 +125,7 @@ Task::Outcome Surrogate::run(Context& context) {
   all.rows += test.numbers.rows;
   const Matrix truth = standardised(test.numbers, all);
   std::string text = "archive,runs,error,error_of_nearest\n";
-  lines_.push_back(fmt::format("{:<18}{:>8}{:>12}{:>16}", "error of numbers", "runs", "the fit", "nearest run"));
+  lines_.push_back(fmt::format("{:<18}{:>8}{:>12}{:>16}", "RMS error", "runs", "the fit", "nearest run"));
   for (const auto& [name, archive] : archives()) {
     const Runs known = runs_of(table(archive), units, "archive");
     if (known.parameters.columns != test.parameters.columns)

@@ -93,7 +93,7 @@ run_file("a.h5"), run_file("b.h5")
 
 # Keys of the loss
 says("temperature.min (0.5) must not be greater than temperature.max (0.1)", N + "loss={temperature: {min: 0.5, max: 0.1}}", command="check")
-says("temperature.start (2) must lie between min (0.01) and max (1)", N + "loss={temperature: {start: 2}}", command="check")
+says("temperature.start (2) must be between min (0.01) and max (1)", N + "loss={temperature: {start: 2}}", command="check")
 says("scheme v1 has a constant temperature, but temperature.rate is not 0; take v3, or remove rate", N + "loss={scheme: v1, temperature: {rate: 0.1}}",
      command="check")
 
@@ -210,9 +210,9 @@ says("range is [2, 9], but there are 4 images", T + "dataset=" + I % "range: [2,
 
 # Neighbours
 says("an index searches all entries; remove 'compare', or 'index'", J + "index={recall: 0.9}", J + "compare=other_moments", deck="judge.yaml", command="check")
-says("by: partner compares with all partners; remove 'compare'", J + "by=partner", J + "compare=other_moments", deck="judge.yaml", command="check")
+says("by: partner compares with the positives of all queries; remove 'compare'", J + "by=partner", J + "compare=other_moments", deck="judge.yaml", command="check")
 says("by is label, but the samples of archive or queries have none; set 'by' to what both have", J + "by=label", deck="judge.yaml")
-says("by is partner, but the samples have none; give the data sets 'pair_offset', 'split_halves' or 'parameters', or another 'by'", J + "by=partner",
+says("by: partner needs positive pairs, and the samples have none; give the data sets 'pair_offset', 'split_halves' or 'parameters', or another 'by'", J + "by=partner",
      J + "archive={type: images, synthetic: {samples: 40, size: 8}}", J + "queries={type: images, synthetic: {samples: 20, size: 8}}", deck="judge.yaml")
 says("archive and queries hold fields of other shapes; give both the same channels and cells", J + "queries.synthetic.cells=[8, 10]", deck="judge.yaml")
 FILES = "={type: field_archive, files: [a.h5, b.h5], fields: %s, periodic: %s}"
@@ -228,7 +228,7 @@ table.begins(N + "augment={noise: 0.1}", N + "positive=view", "run.directory=vie
 says("model: 'formula/train/model.h5' holds a mlp, which gives no vectors; train a field_encoder", E + "model=formula/train/model.h5", deck="embed.yaml")
 says("the encoder reads fields of 2 x 6 x 4 values, sample 0 has 3 x 8 x 8 of field", deck="embed.yaml")
 ALIKE = "{type: field_archive, files: [a.h5, b.h5], fields: [b, w], parameters: {rayleigh: [1e4, 1e5]}, pair_offset: 1}"
-says("by is partner, but 'views/train/model.h5' was trained with views of the same field; train it with positive: field or parameters, or set "
+says("by: partner needs an encoder of positive pairs, but 'views/train/model.h5' was trained with views of the same field; train it with positive: field or parameters, or set "
      "another 'by'", J + "model=views/train/model.h5", J + "by=partner", J + "archive=" + ALIKE, J + "queries=" + ALIKE, deck="judge.yaml")
 
 # Retrieve
@@ -263,7 +263,7 @@ says("model: 'known/train/model.h5' reads the parameters rayleigh, but prandtl a
 TURNED = E + "model=known/train/model.h5", E + "dataset={type: field_archive, files: [a.h5, b.h5], fields: %s, parameters: {rayleigh: [1e4, 1e5]%s}}"
 says("model: 'known/train/model.h5' reads the fields b, w in this order, but the data set has w, b; give it the same 'fields'", TURNED[0],
      TURNED[1] % ("[w, b]", ""), deck="embed.yaml")
-says("model: 'known/train/model.h5' knows 1 parameters, but 2 are given", TURNED[0], TURNED[1] % ("[b, w]", ", prandtl: [1, 2]"), deck="embed.yaml")
+says("model: 'known/train/model.h5' has 1 parameters, but 2 are given", TURNED[0], TURNED[1] % ("[b, w]", ", prandtl: [1, 2]"), deck="embed.yaml")
 
 # Probe
 says("by is simulation, but the samples have no simulation; set 'by' to what both data sets have", P + "by=simulation", deck="probe.yaml")
@@ -294,7 +294,7 @@ says("run 1 wrote no fields.h5; give 'run' an output of type fields", X + "run={
      X + "candidates={batch: [8, 9], neighbours: [2, 3]}", X + "by=gaps",
      X + "archive={type: field_archive, files: [a.h5, b.h5], fields: [b, w], parameters: {batch: [1, 2], neighbours: [1, 4]}}", deck="next.yaml")
 table.begins(N + "positive=parameters", "run.directory=one")
-says("model: 'one/train/model.h5' knows 1 parameters, but 2 are given", X + "model=one/train/model.h5", deck="next.yaml")
+says("model: 'one/train/model.h5' has 1 parameters, but 2 are given", X + "model=one/train/model.h5", deck="next.yaml")
 
 # Surrogate
 S = "stages[0]={surrogate: {archive: %s, test: %s}}"
