@@ -132,9 +132,8 @@ void take_labels(const ClickTable& table, RecordSet& out, Notes* notes) {
     if (y != 0.0 && y != 1.0 && y != -1.0)
       throw InputError(fmt::format("{}, row {}: a label is 0 or 1, not {:g}", out.source, table.place[r], y));
     if (below && y == 0.0)
-      throw InputError(
-          fmt::format("{}, row {}: a label of 0 beside others of -1; labels are 0 and 1, or -1 and 1: correct them",
-                      out.source, table.place[r]));
+      throw InputError(fmt::format("{}, row {}: labels of 0 and of -1; labels are 0 and 1, or -1 and 1: correct them",
+                                   out.source, table.place[r]));
     y = std::max(y, 0.0);
   }
   if (below && notes) notes->push_back(fmt::format("{}: labels of -1 are read as 0", out.source));

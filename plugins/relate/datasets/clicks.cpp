@@ -72,7 +72,7 @@ void Clicks::Params::describe(deck::Describe<Params>& d) {
                 {",", train::CsvForm::Decimal::comma}})
       .def(train::CsvForm::Decimal::found);
   d("header", &Params::header, "whether the first line of a text names the columns; default: found by its cells");
-  d("range", &Params::range, "first record and the one after the last; default: all").example("[0, 8000]");
+  d("range", &Params::range, "index range [first, end) of the records; default: all").example("[0, 8000]");
   d("group", &Params::group, "group of the file that holds them").def("").example("raw_train");
   d("vocabulary", &Params::vocabulary,
     "group of an HDF5 file whose values get rows of their own; default: those of the training records, also in "

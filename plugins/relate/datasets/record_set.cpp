@@ -134,7 +134,7 @@ static void require_order(std::size_t count, const char* kind, const Known& know
     for (std::size_t j = 0; j < count; ++j) names.push_back(known(j));
     if (std::find(names.begin(), names.end(), here(k)) == names.end()) continue;
     throw InputError(fmt::format(
-        "{}: {} column {} is '{}', but {} was given '{}' there, and '{}' at another place; give the columns in the "
+        "{}: {} column {} is '{}', but {} was given '{}' there, and '{}' at another position; give the columns in the "
         "order of the training: {}",
         records.source, kind, k + 1, here(k), whose, known(k), here(k), fmt::join(names, ", ")));
   }

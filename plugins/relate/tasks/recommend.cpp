@@ -169,7 +169,8 @@ void Recommend::write(const std::vector<Judged>& all, const ChoiceTable& table, 
       results_.push_back(in_table("recall_new_" + name, "recall of new items: " + judged.method, fresh));
     scores += fmt::format("{},{},{},{}\n", judged.method, number_text(recall), number_text(ndcg), number_text(fresh));
   }
-  lines_.push_back("new items: recall of items that nobody chose in training, of users who chose some in tests");
+  lines_.push_back(
+      "new items: recall of items without an interaction in training, over users with such items in the test set");
   lines_.insert(lines_.end(), settings_.begin(), settings_.end());
   std::string text = "user,place,item,chosen\n";
   for (std::size_t k = 0; k < users_.size(); ++k)

@@ -258,7 +258,7 @@ TEST_CASE("odd texts of clicks are refused with file and line") {
         "c.csv:2: the label 'yes' in column 'click' is not a number; labels are 0 and 1, or -1 and 1");
   CHECK(said(head + "2,1,2,a,b\n") == "'c.csv', row 2: a label is 0 or 1, not 2");
   CHECK(said(head + "1,1,2,a,b\n-1,1,2,a,b\n0,1,2,a,b\n") ==
-        "'c.csv', row 4: a label of 0 beside others of -1; labels are 0 and 1, or -1 and 1: correct them");
+        "'c.csv', row 4: labels of 0 and of -1; labels are 0 and 1, or -1 and 1: correct them");
   CHECK(said(head + "1,cheap,2,a,b\n") ==
         "c.csv:2: 'cheap' in column 'price' is not a number; select the column by categorical if it holds names");
   CHECK(said(head + "1,inf,2,a,b\n") ==
@@ -429,7 +429,7 @@ TEST_CASE("labels may be absent where a model predicts, and not where it learns"
   turned->open(place.context);
   CHECK_THROWS_WITH(predictions_of(place.context.run_directory + "/model.h5", *turned, place.context),
                     Catch::Contains("categorical column 1 is 'user', but") &&
-                        Catch::Contains("was given 'site' there, and 'user' at another place; give the columns in the "
+                        Catch::Contains("was given 'site' there, and 'user' at another position; give the columns in the "
                                         "order of the training: site, user"));
   const auto two = [&](const std::string& dense) {
     return "{type: clicks, file: " + path + ", dense: " + dense + ", categorical: [site, user]}";
