@@ -36,11 +36,11 @@ int guarded(F&& f) {
 DensityOptions options_of(const cambium_density_options& from, bool orthogonal, bool weighted) {
   DensityOptions out;
   if (!(from.eps > 0.0 && from.eps < 1.0) || !(from.eps_overlap > 0.0 && from.eps_overlap < 1.0))
-    throw InputError("eps and eps_overlap must lie between 0 and 1; call cambium_density_defaults first");
+    throw InputError("eps and eps_overlap must be between 0 and 1; call cambium_density_defaults first");
   if (!from.use_mu && !(from.electrons > 0.0))
     throw InputError("neither mu nor the number of electrons is given; set electrons, or mu and use_mu");
   if (!(from.overlap_threshold >= 0.0 && from.overlap_threshold < 1.0))
-    throw InputError("overlap_threshold must lie between 0 and 1; call cambium_density_defaults first");
+    throw InputError("overlap_threshold must be between 0 and 1; call cambium_density_defaults first");
   out.overlap_threshold = from.overlap_threshold;
   out.eps = from.eps;
   out.eps_overlap = from.eps_overlap;

@@ -27,7 +27,7 @@ class LevelModel : public LevelPredictor {
     if (!(tolerance_ > 0.0))
       throw KeyError(
           "density_matrix.prediction.error", "",
-          fmt::format("prediction: '{}' was trained without held-out samples, so nobody knows its error; give the "
+          fmt::format("prediction: '{}' was trained without held-out samples, so its error is unknown; give the "
                       "train stage 'validation' or 'hold_out'",
                       path));
   }

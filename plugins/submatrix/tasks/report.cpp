@@ -149,7 +149,7 @@ std::vector<std::string> describe_error(const MatrixSystem& system, const Densit
       "                 from {} submatrices {} solved again with everything tightened{}; {:.2g} of the work of all; "
       "idempotency {:.1e} per column",
       e.submatrices, e.complete ? "(all)" : fmt::format("of {} drawn at random,", result.columns.submatrices),
-      e.alike ? "; all gave the same, which says nothing of others that may differ" : "", e.cost, e.idempotency));
+      e.alike ? "; all are equal, which is no evidence for the others" : "", e.cost, e.idempotency));
   return out;
 }
 

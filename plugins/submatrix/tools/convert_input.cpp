@@ -201,7 +201,7 @@ std::string convert_dftb_input(const std::string& input, const std::string& outp
     if (!made.geometry.empty())
       throw InputError(
           fmt::format("{} holds the geometry itself; name a deck to write, and the geometry is written "
-                      "beside it",
+                      "next to it",
                       input));
     return made.deck;
   }

@@ -178,7 +178,7 @@ says("prediction evaluates single block columns of an orthogonal Hamiltonian; le
 says("prediction is for matrices without spin; leave it out, or leave out K_down and hamiltonian_down", PREDICTION, M + "file=spin.h5")
 says("prediction: 'trained/train/model.h5' was trained on blocks of 4 functions, these have 1", PREDICTION, command="run")
 table.begins("run.directory=unheld", "stages[1].train.validation=", deck="levels.yaml")
-says("prediction: 'unheld/train/model.h5' was trained without held-out samples, so nobody knows its error; give the train stage 'validation' or 'hold_out'",
+says("prediction: 'unheld/train/model.h5' was trained without held-out samples, so its error is unknown; give the train stage 'validation' or 'hold_out'",
      PREDICTION.replace("trained", "unheld"), deck="carbon.yaml", command="run")
 table.file("mlp.yaml", """
 run: {name: mlp, directory: mlp}

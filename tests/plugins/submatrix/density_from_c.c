@@ -175,9 +175,9 @@ static void refusals(const int* functions, int first, int blocks) {
         text)
   REFUSED("neither mu nor the number of electrons is given; set electrons, or mu and use_mu");
   options.electrons = 2 * BLOCKS, options.eps = 2;
-  REFUSED("eps and eps_overlap must lie between 0 and 1; call cambium_density_defaults first");
+  REFUSED("eps and eps_overlap must be between 0 and 1; call cambium_density_defaults first");
   options.eps = 1e-5, options.overlap_threshold = 1;
-  REFUSED("overlap_threshold must lie between 0 and 1; call cambium_density_defaults first");
+  REFUSED("overlap_threshold must be between 0 and 1; call cambium_density_defaults first");
   options.overlap_threshold = 0;
   if (rank == 0) h.value[1] += 0.5;
   check(cambium_density_matrix(MPI_COMM_WORLD, &cut, &h.csr, &s.csr, &options, &result, density, NULL) ==
