@@ -86,7 +86,7 @@ void Kim::bind(std::span<const Species> species) {
     const auto code = model_->code(one.symbol);
     if (!code)
       throw KeyError("kim.species.unknown", "model",
-                     fmt::format("species '{}' is not known to the KIM model {}; it knows: {}", one.symbol,
+                     fmt::format("species '{}' is unknown to the KIM model {}; its species: {}", one.symbol,
                                  model_->name(), fmt::join(model_->species(), ", ")));
     code_.push_back(*code);
   }

@@ -147,7 +147,7 @@ TEST_CASE("kim: what cannot be used is refused") {
   kim::Kim fine(kim::Kim::Params{"MO_000000000001"}, world.context);
   const std::vector<Species> copper = {{"Cu", 63.5}};
   CHECK(message([&] { fine.bind(copper); }) ==
-        "species 'Cu' is not known to the KIM model test_density__MO_000000000001_000; it knows: Si");
+        "species 'Cu' is unknown to the KIM model test_density__MO_000000000001_000; its species: Si");
   auto failing = crystal("MO_000000000004", {{"Si", 28.1}}, world);
   auto s = failing.system();
   CHECK_THAT(message([&] { failing.evaluate(s, world, {true, false}); }), Contains("cannot compute these atoms"));
