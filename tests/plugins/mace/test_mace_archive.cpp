@@ -188,5 +188,5 @@ TEST_CASE("mace: a species that the model does not know") {
   std::filesystem::remove(scratch());
   const std::vector<Species> species = {{"Cu", 63.546}};
   CHECK_THROWS_WITH(potential.bind(species),
-                    "species 'Cu' is not known to the MACE model " + scratch() + "; it knows: H, O");
+                    "species 'Cu' is unknown to the MACE model " + scratch() + "; its species: H, O");
 }
