@@ -85,7 +85,7 @@ TEST_CASE("what an archive does not say is asked for by its key") {
   CHECK(try_without("type_names", units + ", species: [Cu]") == "no error");
   has(try_without("none", units + ", species: [Cu, Ag]"), "2 symbols for the 1 types of the archive (Cu)");
   has(try_without("none", units + ", species: [Ag]"),
-      "species 'Cu' is not known to the archive " + r.file() + "; it knows: Ag");
+      "species 'Cu' is unknown to the archive " + r.file() + "; its species: Ag");
 }
 
 TEST_CASE("an archive outside of the run's folder is not opened without trust") {
