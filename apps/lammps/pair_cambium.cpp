@@ -213,7 +213,7 @@ void PairCambium::refuse_weakened_bonds() {
                  given +
                  ": write `special_bonds lj/coul 1 1 1`, or, in a hybrid whose other styles need the factors, "
                  "`pair_modify pair cambium "
-                 "special lj/coul 1 1 1`, for which LAMMPS wants 1e-20 instead of 0 in special_bonds");
+                 "special lj/coul 1 1 1`, for which LAMMPS requires 1e-20 instead of 0 in special_bonds");
 }
 
 bool PairCambium::deviation_due() const { return deviation_every_ > 0 && update->ntimestep % deviation_every_ == 0; }

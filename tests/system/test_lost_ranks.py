@@ -110,21 +110,20 @@ class LostRanks(unittest.TestCase):
         return done.stderr
 
     def test_bad_input(self):
-        self.assertIn("--keep-going starts the ranks itself and needs their numbers: of the first start, and of those after a loss, for example "
+        self.assertIn("--keep-going starts the ranks itself; give the number of ranks of the first start, and of those after a loss, for example "
                       "--ranks 4,4,2", self.refused())
         self.assertIn("--ranks 4 leaves nothing to continue with after the loss of a rank; give the numbers of ranks of later starts, too, for "
                       "example --ranks 4,4", self.refused("--ranks", "4"))
         for wrong in ("4,x", "0,2", "4,", ""):
             if wrong:
-                self.assertIn(f"--ranks is '{wrong}', but takes numbers of ranks with commas between them, for example --ranks 4,4,2",
+                self.assertIn(f"--ranks is '{wrong}', expected comma-separated numbers of ranks, for example --ranks 4,4,2",
                               self.refused("--ranks", wrong))
         self.assertIn("--copy-every is 'often', but takes the number of steps between two copies in memory, for example --copy-every 1",
                       self.refused("--ranks", "2,2", "--copy-every", "often"))
         self.assertIn("--keep-going starts the ranks by 'mpirun', which is not in the PATH; install Open MPI's mpirun, or name another launcher, "
                       'for example --launcher "srun"', self.refused("--ranks", "2,2", PATH="/nowhere"))
         self.assertIn("'/tmp' cannot be started: Permission denied", self.refused("--ranks", "2,2", "--launcher", "/tmp"))
-        self.assertIn("--keep-going was started by a launcher such as mpirun, but starts the ranks itself; run it without one, and give their "
-                      "numbers by --ranks", self.refused("--ranks=2,2", OMPI_COMM_WORLD_SIZE="2"))
+        self.assertIn("--keep-going was started by a launcher such as mpirun, but starts the ranks itself; run it without one, and give the number of ranks by --ranks", self.refused("--ranks=2,2", OMPI_COMM_WORLD_SIZE="2"))
 
 
 if __name__ == "__main__":

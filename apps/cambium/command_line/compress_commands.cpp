@@ -73,7 +73,7 @@ void say_unverified(const std::vector<io::Recoded>& list, const std::string& fro
         fmt::format("'{}': an earlier version compressed {}, without a checksum of how: not verified", from, names));
   if (io::seal_of(from) == io::Seal::absent)
     log.info(
-        fmt::format("'{}' has no checksum of the whole file, as `cambium compress` writes it: damage to what is not "
+        fmt::format("'{}' has no checksum of the file, as `cambium compress` writes it: damage to what is not "
                     "compressed would not be noticed",
                     from));
 }

@@ -20,9 +20,9 @@ std::span<const EnvironmentVariable> environment_variables() {
       EnvironmentVariable{"OPENBLAS_CORETYPE", "the kernels OpenBLAS takes; chosen by the program where it is not set"},
       EnvironmentVariable{"XDG_CACHE_HOME",
                           "where cambium profile stores the measured peaks of the machine; ~/.cache without it"},
-      EnvironmentVariable{"CAMBIUM_NETWORK",
-                          "'5 us, 2 GB/s': messages take the time that such a network would need, to see on one "
-                          "machine what waits"},
+      EnvironmentVariable{
+          "CAMBIUM_NETWORK",
+          "'5 us, 2 GB/s': emulated network: every message takes the time of this latency and bandwidth"},
       EnvironmentVariable{"HDF5_PLUGIN_PATH", "where HDF5 finds filters, for files that other programs compressed"},
       EnvironmentVariable{"HDF5_VDS_PREFIX", "folder in which parts of virtual data sets are searched for"},
       EnvironmentVariable{"HDF5_EXTFILE_PREFIX", "folder in which files of external storage are searched for"},

@@ -46,8 +46,8 @@ std::vector<int> rank_numbers(const std::string& text) {
     int number = 0;
     const auto [end, error] = std::from_chars(text.data() + from, text.data() + to, number);
     if (error != std::errc() || end != text.data() + to || number < 1)
-      throw InputError(fmt::format(
-          "--ranks is '{}', but takes numbers of ranks with commas between them, for example --ranks 4,4,2", text));
+      throw InputError(
+          fmt::format("--ranks is '{}', expected comma-separated numbers of ranks, for example --ranks 4,4,2", text));
     out.push_back(number);
     from = to + 1;
   }
@@ -96,7 +96,7 @@ Supervised supervised(int argc, char** argv) {
   }
   if (ranks.empty())
     throw InputError(
-        "--keep-going starts the ranks itself and needs their numbers: of the first start, and of those after a loss, "
+        "--keep-going starts the ranks itself; give the number of ranks of the first start, and of those after a loss, "
         "for example --ranks 4,4,2");
   out.ranks = rank_numbers(ranks);
   if (out.ranks.size() < 2)
@@ -125,7 +125,7 @@ void require_launcher(const Supervised& job) {
     if (std::getenv(mark))
       throw InputError(
           "--keep-going was started by a launcher such as mpirun, but starts the ranks itself; run it without one, and "
-          "give their numbers by --ranks");
+          "give the number of ranks by --ranks");
   if (job.launcher.empty() || !is_found(job.launcher.front()))
     throw InputError(
         fmt::format("--keep-going starts the ranks by '{}', which is not in the PATH; install Open MPI's mpirun, or "

@@ -102,7 +102,7 @@ void check_numbers(Context& context, Findings& findings) {
     findings.judge(all < bound, Mark::wrong, what, fmt::format("{} {:.1e}, expected below {:.0e}", text, all, bound),
                    remedy);
   };
-  findings.heading("numbers, on every rank");
+  findings.heading("arithmetic and messages, on every rank");
   const bool arrive = comm.min(messages_arrive(comm) ? 1.0 : 0.0) > 0.0;
   findings.judge(arrive, Mark::wrong, "messages",
                  arrive ? "sums, a ring of 1 MB and a broadcast arrive as sent" : "what arrives is not what was sent",

@@ -49,7 +49,8 @@ void Machine::describe(deck::Describe<Machine>& d) {
       .positive()
       .example("191.5e12");
   d("peak_double", &Machine::peak_double,
-    "the same in double precision, for simulations; 0: unknown, and memory_bandwidth alone limits their speed")
+    "floating-point operations per second of one device in double precision, for simulations; 0:  unknown, and "
+    "memory_bandwidth alone limits their speed")
       .unit("1/s")
       .non_negative()
       .def(0.0)
@@ -59,7 +60,8 @@ void Machine::describe(deck::Describe<Machine>& d) {
       .unit("B/s")
       .positive()
       .example("1600 GB/s");
-  d("coding", &Machine::coding, "float32 that one device turns into short messages or back; left out of times when 0")
+  d("coding", &Machine::coding,
+    "rate at which one device encodes or decodes float32 data for compressed messages; 0: encoding takes no time")
       .unit("B/s")
       .non_negative()
       .def(0.0)

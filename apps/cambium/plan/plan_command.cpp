@@ -79,7 +79,7 @@ Planned model_of(const Train::Params& params, const deck::Choice<Dataset>& datas
 
 std::string deck_name(const Train::Params& params) {
   const auto keys = params.parallel ? params.parallel->preset : std::nullopt;
-  if (!params.parallel) return "deck (whole)";
+  if (!params.parallel) return "deck (replicated)";
   return keys ? fmt::format("deck ({})", name_of(*keys)) : "deck";
 }
 

@@ -70,7 +70,7 @@ std::vector<std::string> plan_page(const PlannedLayout& chosen, const std::vecto
   out.push_back("");
   out.push_back(
       fmt::format("{} ranks on {} ({}), {:g} samples per step", chosen.settings.ranks, by.machine.name, mesh, samples));
-  out.push_back(fmt::format("{:<20}{:>9}{:>11}{:>8}{:>14}{:>13}{:>10}{:>13}", "divided by", "weights", "gradients",
+  out.push_back(fmt::format("{:<20}{:>9}{:>11}{:>8}{:>14}{:>13}{:>10}{:>13}", "sharding", "weights", "gradients",
                             "states", "GB/rank", "step s", "wait %", "samples/s"));
   out.push_back(layout_line(chosen, samples));
   constexpr std::size_t shown = 6;

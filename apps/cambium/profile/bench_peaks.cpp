@@ -98,7 +98,8 @@ nlohmann::json measure(const BenchOptions& options, Context& context) {
                      {"rows", n},
                      {"turns", turns}};
   if (!peer || found.other == 0.0) {
-    out["check"] = peer ? "no peer: oneDNN would not multiply" : "no peer: oneDNN is not installed (Debian: libdnnl2)";
+    out["check"] =
+        peer ? "no reference: oneDNN would not multiply" : "no reference: oneDNN is not installed (Debian: libdnnl2)";
     return out;
   }
   out["peer_gflops"] = 1e-9 * found.other;

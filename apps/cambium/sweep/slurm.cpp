@@ -14,7 +14,7 @@ namespace {
 constexpr const char* script = R"(#!/bin/bash
 # {count} runs of {deck}, one task of the array each. Submit it, and collect the results when all tasks have ended:
 #   id=$(sbatch --parsable {file}) && sbatch --dependency=afterany:$id --wrap "{program} report {directory}"
-# Put in what your site wants: account, partition, modules. A task that is submitted again goes on from its checkpoint.
+# Add what your site requires: account, partition, modules. A task that is submitted again continues from its checkpoint.
 #SBATCH --job-name={name}
 #SBATCH --array=1-{count}
 #SBATCH --ntasks={ranks}

@@ -100,7 +100,7 @@ StoredSweep stored_sweep(const std::string& directory) {
 void claim_directory(const Sweep& sweep, const Context& context) {
   const fs::path top = sweep.directory;
   if (fs::exists(top / run_files::deck))
-    throw InputError(fmt::format("'{}' holds a run, and a sweep wants a folder of its own: add run.directory={}",
+    throw InputError(fmt::format("'{}' holds a run, and a sweep needs a folder of its own: add run.directory={}",
                                  sweep.directory, shell_word(name_beside(sweep.directory))));
   const Node content = content_of(sweep);
   if (fs::exists(top / sweep_file)) {

@@ -63,7 +63,7 @@ using Rows = std::map<std::string, std::pair<std::int64_t, double>>;
 Rows counted(const Traffic& traffic) {
   Rows out;
   for (const auto& row : traffic.rows())
-    if (row.collective != "whole copies")
+    if (row.collective != "full copies")
       out[row.collective + " " + row.level] = {row.calls, static_cast<double>(row.bytes)};
   return out;
 }
