@@ -272,7 +272,7 @@ std::string about_tabs(std::string_view text) {
   int line = 1;
   bool indent = true;
   for (const char c : text) {
-    if (c == '\t' && indent) return fmt::format("; line {} is indented with a tab, and YAML wants blanks", line);
+    if (c == '\t' && indent) return fmt::format("; line {} is indented with a tab, and YAML requires spaces", line);
     if (c == '\n')
       ++line, indent = true;
     else if (c != ' ')

@@ -35,7 +35,7 @@ const char* place_name(At at) {
     case At::global:
       return "global";
   }
-  throw InternalError("a field lives nowhere");
+  throw InternalError("a field belongs to no kind of entity");
 }
 
 /// A field to store, with its offset among all ranks' rows.

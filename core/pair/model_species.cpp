@@ -17,7 +17,7 @@ std::vector<int> model_species(std::string_view id, std::string_view key, const 
     if (found == symbols.end())
       throw KeyError(
           std::string(id), std::string(key),
-          fmt::format("species '{}' is not known to {}; it knows: {}", one.symbol, model, fmt::join(symbols, ", ")));
+          fmt::format("species '{}' is unknown to {}; its species: {}", one.symbol, model, fmt::join(symbols, ", ")));
     numbers.push_back(static_cast<int>(found - symbols.begin()));
   }
   return numbers;

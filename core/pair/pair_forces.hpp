@@ -17,7 +17,7 @@ template <template <class> class Model, bool tabulated = false>
 class PairForces {
  public:
   static_assert(std::is_aggregate_v<Model<double>> && sizeof(Model<double>) % sizeof(double) == 0,
-                "a pair model is an aggregate of numbers of its type P");
+                "a pair model is an aggregate of values of its type P");
 
   /// `terms(a, b)` returns PairTerms<Model>; it is called for every ordered pair of types. InputError for an impossible
   /// table.

@@ -172,7 +172,7 @@ void Block::describe(deck::Describe<Block>& d) {
 }
 
 void Sphere::describe(deck::Describe<Sphere>& d) {
-  d("center", &Sphere::center, "centre").unit("angstrom");
+  d("center", &Sphere::center, "centre of the sphere").unit("angstrom");
   d("radius", &Sphere::radius, "radius of the sphere; periodic images count").unit("angstrom").positive();
   d("fractional", &Sphere::fractional, "the centre is in fractions of the cell vectors, not Å").def(false);
 }

@@ -79,7 +79,7 @@ void Registry::Late::load() {
                                       name, entry->doc, doc));
   if (registry.commands_.size() != tools)
     throw InternalError(
-        fmt::format("{} adds a tool, which the command line cannot know before the library is loaded; "
+        fmt::format("{} adds a tool, which is unknown to the command line until the library is loaded; "
                     "add it with the types that are always there",
                     library.file));
   // Benches are listed as if they had been added with the declaration.

@@ -42,11 +42,12 @@ void DeckFile::Sweep::describe(deck::Describe<Sweep>& d) {
   d("over", &Sweep::over,
     "paths of keys, each with its values: [a, b, c], range(first, last, count) or log(first, last, count)")
       .example("{run.seed: [1, 2, 3]}");
-  d("zip", &Sweep::zip, "the first values of all keys together, then the second ones, instead of every combination")
+  d("zip", &Sweep::zip,
+    "pairing of values: the first values of all keys together, then the second ones; false: every combination")
       .def(false);
   d("theory", &Sweep::theory,
-    "expected results by name: a formula of the last words of the swept keys, or a list with one value for each value "
-    "of the first key")
+    "expected results by name: a formula of the swept keys (by the last part of their paths), or a list with one value "
+    "for each value of the first key")
       .def({})
       .example("{nusselt_bottom_mean: 0.14*rayleigh^0.3}");
 }

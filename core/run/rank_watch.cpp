@@ -136,7 +136,7 @@ void RankWatch::speak(int witness) const {
   }
   const Member& dead = members_[first];
   const std::string text = fmt::format(
-      "cambium: rank {} (process {} on {}) has ended without a message: it was killed, for want of memory perhaps, or "
+      "cambium: rank {} (process {} on {}) has ended without a message: it was killed, perhaps for lack of memory, or "
       "it crashed; the job cannot continue. {}\n",
       dead.in_job, dead.process.pid, host_name(), resume_());
   std::fwrite(text.data(), 1, text.size(), stderr);

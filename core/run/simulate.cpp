@@ -20,10 +20,10 @@ void Simulate::Checkpoint::describe(deck::Describe<Checkpoint>& d) {
     "asynchronous output: rank 0 buffers the finished file in memory, and a thread writes it to disk during the next "
     "steps; requires transfer: gather")
       .def(false);
-  d("at_end", &Checkpoint::at_end, "also write one at the end of the stage, from which more steps can follow")
+  d("at_end", &Checkpoint::at_end, "write a checkpoint at the end of the stage, from which it can be continued")
       .def(true);
   d("compress", &Checkpoint::compress,
-    "store real arrays smaller: {type: lossless} resumes bitwise identically; with an error bound a resumed run "
+    "compression of real arrays: {type: lossless} resumes bitwise identically; with an error bound a resumed run "
     "differs from an uninterrupted one; not with asynchronous: true");
 }
 

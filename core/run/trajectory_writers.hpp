@@ -30,7 +30,7 @@ class H5mdWriter : public Writer {
     static void describe(deck::Describe<Params>& d) {
       d("every", &Params::every, "steps between two frames").at_least(1).def(100);
       d("file", &Params::file, "name of the file in the run directory").def("trajectory.h5md");
-      d("velocities", &Params::velocities, "also velocities (Å/ps)").def(false);
+      d("velocities", &Params::velocities, "also write velocities (Å/ps)").def(false);
       d("forces", &Params::forces, "also write forces (stored in kJ/(mol Å), the unit that H5MD readers expect)")
           .def(false);
       d("precision", &Params::precision,
@@ -38,7 +38,7 @@ class H5mdWriter : public Writer {
           .options({{"double", Precision::float64}, {"single", Precision::float32}})
           .def(Precision::float64);
       d("compress", &Params::compress,
-        "store positions, velocities and forces smaller, without loss or within an error bound for each component");
+        "compression of positions, velocities and forces, lossless or within an error bound for each component");
       d.check([](const Params& p) { return io::problem_without_first_frame(p.compress); });
     }
   };
@@ -71,8 +71,9 @@ class ExtxyzWriter : public Writer {
     static void describe(deck::Describe<Params>& d) {
       d("every", &Params::every, "steps between two frames").at_least(1).def(100);
       d("file", &Params::file, "name of the file in the run directory").def("trajectory.extxyz");
-      d("velocities", &Params::velocities, "also velocities (Å/ps), as velo, and momenta, which ASE reads").def(false);
-      d("forces", &Params::forces, "also forces (eV/Å), as forces").def(false);
+      d("velocities", &Params::velocities, "also write velocities (Å/ps), as velo, and momenta, which ASE reads")
+          .def(false);
+      d("forces", &Params::forces, "also write forces (eV/Å), as forces").def(false);
     }
   };
   ExtxyzWriter(const Params& params, Context& context) : params_(params), context_(context) {}

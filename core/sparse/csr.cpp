@@ -19,7 +19,7 @@ namespace {
 void check_shape(std::int64_t rows, std::int64_t columns) {
   constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
   if (rows < 0 || columns < 0 || rows > most || columns > most)
-    throw InputError(fmt::format("a sparse matrix of {} x {}: both must lie between 0 and {}", rows, columns, most));
+    throw InputError(fmt::format("a sparse matrix of {} x {}: both must be between 0 and {}", rows, columns, most));
 }
 
 void check_index(std::size_t number, const char* what, std::int32_t found, std::int64_t size) {

@@ -82,7 +82,8 @@ void RowLayoutParams::describe(deck::Describe<RowLayoutParams>& d) {
       .def(false);
   d.check([](const RowLayoutParams& p) -> std::string {
     if (p.ordered && p.codec != Codec::none)
-      return "codec rounds the rows of other ranks only, and 'ordered' guarantees the bits of one rank; remove one of "
+      return "codec rounds the rows of other ranks only, and 'ordered' guarantees results bitwise identical to one "
+             "rank; remove one of "
              "them";
     return "";
   });

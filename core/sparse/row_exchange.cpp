@@ -70,7 +70,7 @@ struct RowExchange<T>::Work {
     const auto ranks = at(comm.size());
     std::vector<int> wants(ranks, 0), asked(ranks), wants_at(ranks), asked_at(ranks);
     for (std::int32_t row : wanted) ++wants[at(range_of(first, row))];
-    if (wants[at(comm.rank())] > 0) throw InternalError("row exchange: a rank wants a row of its own");
+    if (wants[at(comm.rank())] > 0) throw InternalError("row exchange: a rank requests a row that it owns");
     MPI_Alltoall(wants.data(), 1, MPI_INT, asked.data(), 1, MPI_INT, comm.handle());
     int before = 0, all = 0;
     for (std::size_t r = 0; r < ranks; ++r) {

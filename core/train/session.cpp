@@ -22,7 +22,7 @@ void Session::Params::describe(deck::Describe<Params>& d) {
   d("network", &Params::network, "network to train").formerly("model");
   describe_update(d);
   d("steps", &Params::steps,
-    "number of steps of the learning rate schedule; required by schedules that fall over the whole training (linear, "
+    "number of steps of the learning rate schedule; required by schedules that fall over all steps (linear, "
     "polynomial, exponential, cosine, wsd)")
       .at_least(1);
   d("seed", &Params::seed, "seed of the initial weights").at_least(0).def(1);
@@ -80,11 +80,10 @@ Session::Session(MPI_Comm comm, const std::string& deck, const Fill& plugins)
                                "have; take another one",
                                params_.learning_rate.type));
   if (step_->rate_needs_total() && !params_.steps)
-    throw KeyError(
-        "train.session.steps", "steps",
-        fmt::format("learning_rate {} changes over the whole training, whose length a session does not know; "
-                    "give steps, the number of calls of step()",
-                    params_.learning_rate.type));
+    throw KeyError("train.session.steps", "steps",
+                   fmt::format("learning_rate {} changes over all steps, whose number is not given to the session; "
+                               "give steps, the number of calls of step()",
+                               params_.learning_rate.type));
 }
 
 Session::~Session() = default;

@@ -46,8 +46,7 @@ void set_step(TimeUnit& unit, const std::string& word, const std::string& all, c
   if (!seconds || !(*seconds > 0.0))
     throw InputError(fmt::format(
         "{} are in '{}', expected seconds, minutes, hours, days, weeks, months or years since a date{}", where, all,
-        knows_all_units() ? ""
-                          : "; this build knows the usual words alone: build it with UDUNITS-2 (libudunits2-dev)"));
+        knows_all_units() ? "" : "; this build reads only the usual units: build it with UDUNITS-2 (libudunits2-dev)"));
   unit.seconds = *seconds;
 }
 

@@ -34,9 +34,9 @@ constexpr Format formats[] = {
     {"\xFD\x37zXZ", "compressed by xz, expected HDF5: unxz {0}"},
     {"\x28\xB5\x2F\xFD", "compressed by zstd, expected HDF5: unzstd {0}"},
     {"version https://git-lfs", "a pointer of Git LFS, expected HDF5; fetch the file itself: git lfs pull"},
-    {"<!DOCTYPE", "a web page, expected HDF5: its server sent a message in place of the file; download it again"},
-    {"<!doctype", "a web page, expected HDF5: its server sent a message in place of the file; download it again"},
-    {"<html", "a web page, expected HDF5: its server sent a message in place of the file; download it again"}};
+    {"<!DOCTYPE", "a web page, expected HDF5: its server sent a message instead of the file; download it again"},
+    {"<!doctype", "a web page, expected HDF5: its server sent a message instead of the file; download it again"},
+    {"<html", "a web page, expected HDF5: its server sent a message instead of the file; download it again"}};
 
 /// The separator of a line of text that looks like a row of a table; 0 if it does not.
 char separator_of(const std::string& path, std::string line) {

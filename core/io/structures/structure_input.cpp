@@ -22,7 +22,7 @@ namespace cambium {
 
 void StructureInput::describe(deck::Describe<StructureInput>& d) {
   using F = Format;
-  d("lattice", &StructureInput::lattice, "a crystal");
+  d("lattice", &StructureInput::lattice, "lattice of a crystal, built instead of reading a file");
   d("file", &StructureInput::file,
     "extended XYZ, data file or dump of LAMMPS, POSCAR of VASP, gen file of DFTB+, or a checkpoint of an earlier run")
       .def("");

@@ -26,11 +26,12 @@ void CsvDataset::Field::describe(deck::Describe<Field>& d) {
 }
 
 void CsvDataset::Params::describe(deck::Describe<Params>& d) {
-  d("files", &Params::files, "tables in text or patterns, in order: a line of names, then one for each sample")
+  d("files", &Params::files,
+    "text tables or file patterns, in order: a line of column names, then one line for each sample")
       .example("[data/run_*.csv]");
   d("fields", &Params::fields, "columns that make up a sample")
       .example("[{name: x, columns: [temperature, pressure]}]");
-  d("range", &Params::range, "first sample and the one after the last, counted over all files; all, where left out")
+  d("range", &Params::range, "index range [first, end) of the samples, counted over all files; default: all")
       .example("[0, 8000]");
   d("missing", &Params::missing, "treatment of lines with a missing value (empty, NaN, NA, #N/A, null, a single point)")
       .options({{"refuse", Missing::refuse}, {"leave_out", Missing::leave_out}})

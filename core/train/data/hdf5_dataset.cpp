@@ -56,8 +56,8 @@ struct Hdf5Dataset::Block {
 
 void Hdf5Dataset::Field::describe(deck::Describe<Field>& d) {
   d("name", &Field::name, "field name that networks refer to").example("energy");
-  d("array", &Field::array, "path of the array in the files; the name, where left out").def("");
-  d("unit", &Field::unit, "unit that the array must have (its attribute `unit`); any, where left out").example("eV");
+  d("array", &Field::array, "path of the array in the files; default: the field's name").def("");
+  d("unit", &Field::unit, "unit that the array must have (its attribute `unit`); default: any").example("eV");
   d("fill", &Field::fill, "additional fill values that mark missing data; attributes of the array are always honoured")
       .def({});
   d("valid_range", &Field::valid_range,
@@ -74,7 +74,7 @@ void Hdf5Dataset::Params::describe(deck::Describe<Params>& d) {
   d("files", &Params::files, "HDF5 files or patterns, in order").example("[data/train_*.h5]");
   d("fields", &Params::fields, "arrays that make up a sample; their first axis counts samples")
       .example("[{name: energy}]");
-  d("range", &Params::range, "first sample and the one after the last, counted over all files; all, where left out")
+  d("range", &Params::range, "index range [first, end) of the samples, counted over all files; default: all")
       .example("[0, 8000]");
   d("scan", &Params::scan, "scan of all data at the start, to find invalid values before training").def(false);
   d("cache", &Params::cache,

@@ -7,7 +7,8 @@ namespace cambium::train {
 
 void ActivationParams::describe(deck::Describe<ActivationParams>& d) {
   d("mode", &ActivationParams::keep,
-    "storage of activations for the backward pass: whole; compressed within error bounds; or recomputed (activation "
+    "storage of activations for the backward pass: whole (uncompressed), compressed within error bounds, or recomputed "
+    "(activation "
     "checkpointing)")
       .formerly("keep")
       .options({{"whole", Keep::whole}, {"compressed", Keep::compressed}, {"recomputed", Keep::recomputed}})

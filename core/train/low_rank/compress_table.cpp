@@ -61,7 +61,7 @@ std::vector<std::string> CompressTable::lines() const {
   for (std::size_t l = 0; l < layers.size(); ++l)
     out.push_back(fmt::format("layer {:<32}{} x {}{}{}", layers[l].name, layers[l].inputs, layers[l].outputs,
                               layers[l].convolution() ? fmt::format(" x {}", layers[l].taps) : "",
-                              ranks[l] > 0 ? fmt::format(", rank {}", ranks[l]) : ", whole"));
+                              ranks[l] > 0 ? fmt::format(", rank {}", ranks[l]) : ", full rank"));
   if (!chosen.empty()) out.push_back(fmt::format("model.h5 has the {}", chosen));
   out.push_back(
       fmt::format("losses over {} samples, times of a pass over {} of them, multiplications of one", samples, batch));

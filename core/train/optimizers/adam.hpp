@@ -23,7 +23,7 @@ void describe_adam(deck::Describe<P>& d, double weight_decay, const char* decay_
       .non_negative()
       .less_than(1.0)
       .def(0.999);
-  d("epsilon", &P::epsilon, "added to the root of the mean squared gradient").positive().def(1e-8);
+  d("epsilon", &P::epsilon, "constant added to the root of the mean squared gradient").positive().def(1e-8);
   d("weight_decay", &P::weight_decay, decay_doc).non_negative().def(weight_decay);
 }
 }  // namespace detail

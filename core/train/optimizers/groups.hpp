@@ -21,7 +21,7 @@ struct ParameterGroup {
     d("match", &ParameterGroup::match,
       "pattern of parameter names, as /weights of model.h5 lists them; * matches any characters, ? one")
         .example("\"*.bias\"");
-    d("rate", &ParameterGroup::rate, "factor of the learning rate").non_negative().def(1.0);
+    d("rate", &ParameterGroup::rate, "factor on the learning rate of these parameters").non_negative().def(1.0);
     d("weight_decay", &ParameterGroup::weight_decay, "weight decay of these parameters; default: the optimizer's")
         .non_negative();
     d("freeze", &ParameterGroup::freeze,

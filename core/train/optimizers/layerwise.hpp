@@ -14,7 +14,7 @@ class Lars : public Optimizer {
     double momentum = 0.9, weight_decay = 0.0, trust = 0.001;
     static void describe(deck::Describe<Params>& d) {
       d("momentum", &Params::momentum, "momentum coefficient").non_negative().less_than(1.0).def(0.9);
-      d("weight_decay", &Params::weight_decay, "beta: adds beta times the weight to its gradient")
+      d("weight_decay", &Params::weight_decay, "weight decay: multiple of each weight that is added to its gradient")
           .non_negative()
           .def(0.0);
       d("trust_coefficient", &Params::trust,

@@ -20,7 +20,8 @@ class Muon : public Optimizer {
     static void describe(deck::Describe<Params>& d) {
       d("momentum", &Params::momentum, "momentum coefficient").non_negative().less_than(1.0).def(0.95);
       d("weight_decay", &Params::weight_decay, detail::decoupled_decay).non_negative().def(0.1);
-      d("nesterov", &Params::nesterov, "take the gradient ahead of the momentum").def(true);
+      d("nesterov", &Params::nesterov, "Nesterov momentum: the gradient is evaluated after the momentum step")
+          .def(true);
       d("ns_steps", &Params::iterations, "number of Newton-Schulz iterations").range(1, 100).def(5);
       d("eps", &Params::eps, "smallest norm that a momentum is divided by").positive().def(1e-7);
       d("vector_rate", &Params::vector_rate, "learning rate of vectors (AdamW) over that of matrices")

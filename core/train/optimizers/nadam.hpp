@@ -16,7 +16,7 @@ class NAdam : public Optimizer {
     static void describe(deck::Describe<Params>& d) {
       d("betas", &Params::betas, "decay rates of the mean gradient and of the mean squared gradient, 0 to 1")
           .def({0.9, 0.999});
-      d("eps", &Params::eps, "added to the root of the mean squared gradient").positive().def(1e-8);
+      d("eps", &Params::eps, "constant added to the root of the mean squared gradient").positive().def(1e-8);
       d("weight_decay", &Params::weight_decay, detail::coupled_decay).non_negative().def(0.0);
       d("momentum_decay", &Params::momentum_decay, "rate psi at which the momentum coefficient rises to the first beta")
           .non_negative()

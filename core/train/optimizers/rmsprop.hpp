@@ -14,7 +14,7 @@ class RmsProp : public Optimizer {
     ParameterGroups groups = {};
     static void describe(deck::Describe<Params>& d) {
       d("alpha", &Params::alpha, "decay rate of the mean squared gradient").non_negative().less_than(1.0).def(0.99);
-      d("eps", &Params::eps, "added to the root of the mean squared gradient").positive().def(1e-8);
+      d("eps", &Params::eps, "constant added to the root of the mean squared gradient").positive().def(1e-8);
       d("weight_decay", &Params::weight_decay, detail::coupled_decay).non_negative().def(0.0);
       d("momentum", &Params::momentum, "momentum coefficient").non_negative().less_than(1.0).def(0.0);
       d("centered", &Params::centered, "normalise by the variance of the gradient instead of its mean square")

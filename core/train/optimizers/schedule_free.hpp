@@ -21,7 +21,7 @@ class ScheduleFreeAdamW : public Optimizer {
           .non_negative()
           .less_than(1.0)
           .def(0.999);
-      d("epsilon", &Params::epsilon, "added to the root of the mean squared gradient").positive().def(1e-8);
+      d("epsilon", &Params::epsilon, "constant added to the root of the mean squared gradient").positive().def(1e-8);
       d("weight_decay", &Params::weight_decay, detail::decoupled_decay).non_negative().def(0.0);
       detail::describe_groups(d);
     }

@@ -15,7 +15,8 @@ class Sgd : public Optimizer, public StepsOnDevice {
     static void describe(deck::Describe<Params>& d) {
       d("momentum", &Params::momentum, "momentum coefficient").non_negative().less_than(1.0).def(0.0);
       d("weight_decay", &Params::weight_decay, detail::coupled_decay).non_negative().def(0.0);
-      d("nesterov", &Params::nesterov, "take the gradient ahead of the momentum").def(false);
+      d("nesterov", &Params::nesterov, "Nesterov momentum: the gradient is evaluated after the momentum step")
+          .def(false);
       detail::describe_groups(d);
       d.check([](const Params& p) -> std::string {
         return p.nesterov && p.momentum == 0.0 ? "nesterov looks ahead along the momentum, which is 0; give momentum"

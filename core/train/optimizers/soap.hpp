@@ -32,7 +32,7 @@ class Soap : public Optimizer {
       d("shampoo_beta", &Params::shampoo_beta, "decay rate of the preconditioner; default: the second of betas")
           .non_negative()
           .less_than(1.0);
-      d("eps", &Params::eps, "added to the root of the mean squared gradient").positive().def(1e-8);
+      d("eps", &Params::eps, "constant added to the root of the mean squared gradient").positive().def(1e-8);
       d("weight_decay", &Params::weight_decay, detail::decoupled_decay).non_negative().def(0.01);
       d("precondition_frequency", &Params::refresh, "number of steps between two updates of the eigenbasis")
           .at_least(1)

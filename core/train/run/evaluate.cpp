@@ -151,7 +151,7 @@ std::vector<Result> Table::results() const {
     for (std::size_t k = 0; k < metrics.size(); ++k) {
       if (!rows[r].labelled[k]) continue;
       out.push_back(
-          in_table(key_of(metrics[k].name) + tails[r], metrics[k].name + (r ? ", few bits" : ""), rows[r].errors[k]));
+          in_table(key_of(metrics[k].name) + tails[r], metrics[k].name + (r ? ", low-bit" : ""), rows[r].errors[k]));
       out.back().unit = metrics[k].unit;
     }
   return out;
@@ -172,7 +172,7 @@ std::vector<std::string> Table::lines(const std::string& second) const {
   const auto line = [&](const std::string& name, const std::string& unit, double full, double few) {
     out.push_back(fmt::format("  {:<24}{:>14.6g}{:>14.6g}{:>10.4g} {}", name, full, few, few / full, unit));
   };
-  out.push_back(fmt::format("  {:<24}{:>14}{:>14}{:>10}", "", "full", "few bits", "share"));
+  out.push_back(fmt::format("  {:<24}{:>14}{:>14}{:>10}", "", "full", "low-bit", "ratio"));
   for (std::size_t k = 0; k < metrics.size(); ++k)
     if (rows[0].labelled[k])
       line(metrics[k].name, metrics[k].unit, rows[0].errors[k], rows[1].errors[k]);

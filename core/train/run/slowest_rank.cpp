@@ -32,12 +32,12 @@ std::vector<Result> slowest_rank(const Context& context, double loop) {
            .remark = fmt::format("computes {:.1f} % of the loop, {:.2f} times the mean of the ranks", share,
                                  *worst / std::max(mean, 1e-9))},
           {.key = "slowest_rank_share",
-           .label = "slowest rank, computing, share of the loop",
+           .label = "computation of the slowest rank, fraction of the loop",
            .value = share,
            .unit = "%",
            .digits = 0},
           {.key = "imbalance_of_ranks",
-           .label = "computing of the slowest rank over the mean",
+           .label = "computation of the slowest rank over the mean",
            .value = *worst / std::max(mean, 1e-9),
            .digits = 3}};
 }

@@ -75,8 +75,8 @@ static std::string conflict_of(const Train::Params& p) {
   if (p.validate.patience > 0 && !validates)
     return "validate.patience counts validations; give validation (a data set) or hold_out";
   if (p.parallel && p.reduce.lossy)
-    return "parallel cuts messages where ranks' parts end and needs their lengths before, which reduce.lossy does not "
-           "know; take reduce.codec bf16, int8 or int4";
+    return "parallel cuts messages where ranks' parts end and needs their lengths before, which are not fixed with "
+           "reduce.lossy; take reduce.codec bf16, int8 or int4";
   if (p.direct && p.gradient_norms)
     return "quantized_training drops each tensor's gradient once it is used, so that gradient_norms has none; remove "
            "one of them";
@@ -101,7 +101,7 @@ static void describe_log(deck::Describe<Train::Params>& d) {
   d("loss_spikes", &Train::Params::loss_spikes,
     "write the batch and the state of steps with a spike of the loss (spike.<step>.h5); default: none");
   d("divergence_factor", &Train::Params::explode,
-    "training has diverged when the loss exceeds its first values this many times")
+    "ratio of the loss to its first values above which training counts as diverged")
       .formerly("explode")
       .greater_than(1.0)
       .def(1e4);
@@ -112,22 +112,23 @@ void Train::Params::describe(deck::Describe<Params>& d) {
   d("dataset", &Params::dataset, "samples to train on");
   d("validation", &Params::validation, "validation data set, which is never trained on");
   d("hold_out", &Params::hold_out,
-    "fraction of the training set that is held out for validation, in place of a validation set")
+    "fraction of the training set that is held out for validation, instead of a validation set")
       .range(0.0, 0.9)
       .def(0.0);
   d("loader", &Params::loader, "data loader").def("shuffle");
   d("permutation", &Params::permutation,
-    "shuffled order of an epoch: 'stored' on every rank, or 'computed' sample by sample without memory, for data sets "
-    "whose order does not fit; the two orders differ")
+    "shuffled order of an epoch: stored on every rank, or computed for each sample, for data sets whose order does not "
+    "fit in memory; the two orders differ")
       .options({{"stored", BatchPlan::Permutation::stored}, {"computed", BatchPlan::Permutation::computed}})
       .def(BatchPlan::Permutation::stored);
   d("augment", &Params::augment,
     "data augmentation: random transformations of the training samples, one after the other, drawn again in every "
     "step; samples for validation are not transformed")
       .def({});
-  d("batch", &Params::batch, "samples per step, over all ranks; all of the training set where left out").at_least(1);
+  d("batch", &Params::batch, "global batch size: samples per step, summed over ranks; default: the full training set")
+      .at_least(1);
   d("steps", &Params::steps, "number of optimizer steps").at_least(1);
-  d("epochs", &Params::epochs, "passes over the training set, instead of steps").positive();
+  d("epochs", &Params::epochs, "number of passes over the training set, instead of steps").positive();
   d("gradient_accumulation_steps", &Params::accumulate,
     "gradient accumulation steps: micro-batches into which each rank splits its part of a batch, to save memory")
       .formerly("accumulate")
@@ -137,7 +138,7 @@ void Train::Params::describe(deck::Describe<Params>& d) {
   d("parallel", &Params::parallel,
     "sharding of weights, gradients and optimizer states over ranks (ZeRO); default: replicated on every rank");
   d("quantized_training", &Params::direct,
-    "direct quantised training: matrices of linear layers are stored in few bits and updated in place, without a "
+    "direct quantised training: matrices of linear layers are stored as int8 or ternary values and updated without a "
     "full-precision copy")
       .formerly("direct");
   d("tables", &Params::tables, "sharding and optimizer of embedding tables, for networks that have them");
@@ -153,7 +154,7 @@ void Train::Params::describe(deck::Describe<Params>& d) {
       .def("");
   d("seed", &Params::seed, "seed of initial weights and sample order; default: that of the run").at_least(0);
   d("ensemble_size", &Params::models,
-    "networks that are trained one after the other with seeds seed, seed + 1, ..., in model_1, model_2, ...")
+    "number of networks, trained one after the other with seeds seed, seed + 1, ..., in folders model_1, model_2, ...")
       .formerly("models")
       .at_least(1)
       .def(1);

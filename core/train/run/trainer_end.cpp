@@ -64,7 +64,7 @@ static void add_exposed(double exposed, double loop, std::vector<Result>& out) {
                  .remark = fmt::format("{:.1f} % of the loop", share),
                  .digits = 4});
   out.push_back({.key = "exposed_communication_share",
-                 .label = "exposed communication, share of the loop",
+                 .label = "exposed communication, fraction of the loop",
                  .value = share,
                  .unit = "%",
                  .digits = 0});

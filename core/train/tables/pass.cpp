@@ -71,7 +71,7 @@ void TablePass<T>::send_numbers(bool with_gradient) {
   got_numbers_.resize(heard_at_.back() + heard_.back());
   MPI_Alltoallv(numbers.data(), asked_.data(), asked_at_.data(), MPI_INT64_T, got_numbers_.data(), heard_.data(),
                 heard_at_.data(), MPI_INT64_T, comm_.handle());
-  traffic_.count("row numbers", "world", to_others * static_cast<std::int64_t>(sizeof(std::int64_t)));
+  traffic_.count("row indices", "world", to_others * static_cast<std::int64_t>(sizeof(std::int64_t)));
   if (!with_gradient) return;
   const auto& plain = requests_.of_others();
   sent_.numbers += static_cast<double>(to_others) * sizeof(std::int64_t);

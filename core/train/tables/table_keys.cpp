@@ -18,7 +18,7 @@ void RowCodeKeys::describe(deck::Describe<RowCodeKeys>& d) {
       .def(1.0);
   d("steps", &RowCodeKeys::steps, "number of steps over which the error bounds decrease").positive().def(1000);
   d("bounds", &RowCodeKeys::bounds,
-    "error bounds of single tables by name, in place of `bound` and `by`; the stage choose_row_bounds finds them from "
+    "error bounds of single tables by name, instead of `bound` and `by`; the stage choose_row_bounds finds them from "
     "held-out AUC")
       .def({})
       .example("{c3: 0.08}");
@@ -31,8 +31,8 @@ void RowCodeKeys::describe(deck::Describe<RowCodeKeys>& d) {
 
 void TableKeys::describe(deck::Describe<TableKeys>& d) {
   d("sharding", &TableKeys::divide,
-    "sharding of embedding tables: rows (row-wise, round-robin over ranks) or whole tables (table-wise, by size); "
-    "whole tables send one sum per bag, rows one row per member of a bag")
+    "sharding of embedding tables: rows (row-wise, round-robin over ranks) or whole (table-wise, by size). Table-wise "
+    "sharding sends one sum per bag, row-wise one row per member of a bag")
       .formerly("divide")
       .options({{"rows", Divide::rows}, {"whole", Divide::whole}})
       .def(Divide::rows);
@@ -56,7 +56,9 @@ void TableKeys::describe(deck::Describe<TableKeys>& d) {
     "ones")
       .non_negative()
       .def(0.0);
-  d("epsilon", &TableKeys::epsilon, "added to the root of the squares, of adagrad and adam").positive().def(1e-8);
+  d("epsilon", &TableKeys::epsilon, "constant added to the root of the squared gradients (adagrad, adam)")
+      .positive()
+      .def(1e-8);
   d("beta1", &TableKeys::beta1, "decay rate of the first-moment estimate, adam only")
       .non_negative()
       .less_than(1.0)

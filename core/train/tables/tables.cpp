@@ -143,7 +143,7 @@ std::string DividedTables<T>::exchange_text() const {
                plain = comm_.sum(own.plain), sent = numbers + rows + gradients;
   if (sent <= 0.0) return {};
   return fmt::format(
-      "exchange between ranks: row numbers {}, rows {}, row gradients {}, together {}; without deduplication and codec "
+      "exchange between ranks: row indices {}, rows {}, row gradients {}, together {}; without deduplication and codec "
       "{}, ratio {:.2f}",
       bytes_text(numbers), bytes_text(rows), bytes_text(gradients), bytes_text(sent), bytes_text(plain), plain / sent);
 }

@@ -10,7 +10,7 @@
 namespace cambium::tune {
 
 void Halving::describe(deck::Describe<Halving>& d) {
-  d("rungs", &Halving::rungs, "times at which hopeless trials end: after 1/2, 1/4, ... of the epochs")
+  d("rungs", &Halving::rungs, "number of rungs of successive halving: trials may end after 1/2, 1/4, ... of the epochs")
       .range(1, 8)
       .def(2);
   d("keep", &Halving::keep, "fraction of the trials promoted at each rung (successive halving)")

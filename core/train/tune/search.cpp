@@ -29,7 +29,7 @@ std::vector<Result> SearchReport::results() const {
   add("evaluators", "evaluators", evaluators);
   add("search_seconds", "time of the search", seconds, "s");
   add("evaluations_per_hour", "evaluations per hour", per_hour());
-  add("utilisation", "share of the time that evaluators were busy", 100.0 * utilisation(), "%");
+  add("utilisation", "utilisation of the evaluators", 100.0 * utilisation(), "%");
   return out;
 }
 

@@ -46,9 +46,10 @@ void describe_search(deck::Describe<P>& d, const SearchKeys& defaults) {
       .at_least(1)
       .def(defaults.sample);
   d("halving", &SearchKeys::halving,
-    "successive halving: end hopeless trials early, at the first validation after 1/2, 1/4, ... of the steps");
+    "successive halving: end unpromising trials early, at the first validation after 1/2, 1/4, ... of the steps");
   d("policy", &SearchKeys::policy, "keys of proximal policy optimisation (strategy: ppo); default: their defaults");
-  d("time_limit", &SearchKeys::time_limit, "a trial that takes longer fails, at its next validation (s); 0 for none")
+  d("time_limit", &SearchKeys::time_limit,
+    "time limit of a trial (s), checked at each validation; a trial above it fails; 0 for none")
       .non_negative()
       .def(0.0);
   d("heartbeat_timeout", &SearchKeys::hang_limit,
@@ -57,7 +58,7 @@ void describe_search(deck::Describe<P>& d, const SearchKeys& defaults) {
       .formerly("hang_limit")
       .non_negative()
       .def(0.0);
-  d("retries", &SearchKeys::retries, "times that a failed trial is evaluated again, from other weights")
+  d("retries", &SearchKeys::retries, "number of repeats of a failed trial, from other initial weights")
       .at_least(0)
       .def(defaults.retries);
   d("ranks_per_trial", &SearchKeys::ranks_per_trial, "ranks that evaluate a trial together").at_least(1).def(1);

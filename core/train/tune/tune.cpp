@@ -24,7 +24,7 @@ double number_at(const deck::Node& value, double otherwise) {
 
 std::string problem_of(const TuneTask::Params& p) {
   if (p.train.decisions.empty())
-    return "nothing is left to choose: write !choice [a, b] in place of a value inside 'train', or use the stage "
+    return "nothing is left to choose: write !choice [a, b] instead of a value inside 'train', or use the stage "
            "'train'";
   for (const auto& d : p.train.decisions)
     if (d.list.size() < 2)

@@ -31,9 +31,10 @@ void require_direct(const Network& network, const Optimizer& optimizer) {
   const auto parameters = network.parameters();
   const bool linear = std::any_of(parameters.begin(), parameters.end(), [](const auto& p) { return p.linear; });
   if (!linear || network.modules().empty())
-    throw KeyError("train.direct.layers", "quantized_training",
-                   "quantized_training stores the matrices of linear layers in few bits, but this network names none "
-                   "of its layers; take mlp, transformer or deep_potential, or remove quantized_training");
+    throw KeyError(
+        "train.direct.layers", "quantized_training",
+        "quantized_training stores the matrices of linear layers at low bit width, but this network names none "
+        "of its layers; take mlp, transformer or deep_potential, or remove quantized_training");
   if (network.dtype() != DType::f32)
     throw KeyError("train.direct.precision", "quantized_training",
                    "quantized_training rounds weights of float32, but the model trains in float64; set the model's "
@@ -197,7 +198,7 @@ std::vector<std::string> DirectTensors::memory_report() const {
                       mb(4 * layout_.parameters())),
           fmt::format("gradients {:.4f} MB, states of the optimizer {:.4f} MB", mb(memory_.now(Held::gradients)),
                       mb(memory_.now(Held::states))),
-          fmt::format("at most beside these: {:.4f} MB of matrices unpacked for a layer or a step, {:.4f} MB in whole "
+          fmt::format("in addition, at most: {:.4f} MB of matrices unpacked for a layer or a step, {:.4f} MB in full "
                       "copies (initial weights, validation, best model, checkpoints, export)",
                       mb(memory_.peak(Held::windows)), mb(memory_.peak(Held::copies)))};
 }

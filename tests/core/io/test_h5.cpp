@@ -187,7 +187,7 @@ TEST_CASE("a file that cannot be opened is explained") {
         "cannot open '" + name + "': it is a pointer of Git LFS, expected HDF5; fetch the file itself: git lfs pull");
   CHECK(of_another_format("<!DOCTYPE html>") ==
         "cannot open '" + name +
-            "': it is a web page, expected HDF5: its server sent a message in place of the file; download it again");
+            "': it is a web page, expected HDF5: its server sent a message instead of the file; download it again");
   CHECK(of_another_format("GRIB") == "cannot open '" + name +
                                          "': it is a GRIB file, expected HDF5 or netCDF-4: cdo -f nc4 copy " + name +
                                          " NEW.nc");

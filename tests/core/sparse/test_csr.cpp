@@ -41,7 +41,7 @@ TEST_CASE("what is no entry is named with its number") {
           "entry 1 of a sparse matrix (row 2, column 1): the value is nan, not a finite number");
   CHECK_THROWS_WITH(csr_from_entries(2, 0, std::vector<Entry>{{1, 0, 1.0}}),
                     "entry 0 of a sparse matrix: column 0 is none of the 0 there are");
-  CHECK_THROWS_WITH(csr_from_entries(-1, 2, {}), "a sparse matrix of -1 x 2: both must lie between 0 and 2147483647");
+  CHECK_THROWS_WITH(csr_from_entries(-1, 2, {}), "a sparse matrix of -1 x 2: both must be between 0 and 2147483647");
 }
 
 TEST_CASE("the transpose of the transpose is the matrix; entries change places") {

@@ -84,7 +84,7 @@ TEST_CASE("a session needs the number of steps for a learning rate that depends 
   const auto refused = [&](const std::string& rate, const std::string& type) {
     CHECK_THROWS_WITH(Session(self.handle(), deck(rate)),
                       "learning_rate " + type +
-                          " changes over the whole training, whose length a session does not know; give steps, the "
+                          " changes over all steps, whose number is not given to the session; give steps, the "
                           "number of calls of step()");
     CHECK_NOTHROW(Session(self.handle(), deck(rate, "steps: 100\n")));
   };

@@ -248,7 +248,7 @@ TEST_CASE("a row goes to a rank once, its own to none, and the report counts the
   double gradients = 0.0, indices = 0.0;
   for (const auto& row : tables->traffic().rows()) {
     if (row.collective == "row gradients") gradients += static_cast<double>(row.bytes);
-    if (row.collective == "row numbers") indices += static_cast<double>(row.bytes);
+    if (row.collective == "row indices") indices += static_cast<double>(row.bytes);
   }
   CHECK(gradients == once);
   CHECK(indices == numbers);

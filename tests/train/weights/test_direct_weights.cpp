@@ -174,6 +174,6 @@ TEST_CASE("networks without layers of their own are refused") {
   const FlatLayout layout(network.parameters(), 100000);
   CHECK_THROWS_WITH(
       DirectTensors(params(DirectParams::Weights::int8), network, sgd, layout, 9),
-      "quantized_training stores the matrices of linear layers in few bits, but this network names none of its "
+      "quantized_training stores the matrices of linear layers at low bit width, but this network names none of its "
       "layers; take mlp, transformer or deep_potential, or remove quantized_training");
 }

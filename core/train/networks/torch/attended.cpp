@@ -74,7 +74,7 @@ struct Attended : torch::autograd::Function<Attended> {
 
 Tensor attended(const Tensor& query, const Tensor& key, const Tensor& value, AttentionParams::Type type) {
   using Type = AttentionParams::Type;
-  if (type != Type::softmax && type != Type::two_pass) throw InternalError("attended() knows softmax and two_pass");
+  if (type != Type::softmax && type != Type::two_pass) throw InternalError("attended() supports softmax and two_pass");
   return Attended::apply(query.contiguous(), key.contiguous(), value.contiguous(), static_cast<std::int64_t>(type));
 }
 

@@ -49,12 +49,12 @@ void require_codecs(const Codecs& codecs, bool splits, bool direct, bool ordered
                    "them; use adam, adamw or sgd, or remove both");
   if (weights && direct)
     throw KeyError("train.direct.coded", "quantized_training",
-                   "weights of quantized_training are sent in the few bits in which they are stored; remove "
+                   "weights of quantized_training are sent at the bit width at which they are stored; remove "
                    "parallel.update_codec and parallel.weight_codec");
   if (codecs.any() && ordered)
     throw KeyError("train.parallel.ordered", "parallel",
                    "codecs round the sums of each number of ranks in another way, and reduce.mode 'ordered' guarantees "
-                   "the same bits on all; use mode: fast");
+                   "bitwise identical sums; use mode: fast");
 }
 
 static std::span<float> wide_floats(Block& block) {

@@ -205,7 +205,7 @@ void DividedStep::start(const DividedGroup& g, const std::byte* whole) {
   if (parts_.settings.average) std::copy_n(own.data(), own.bytes(), parts_.average_of(g));
   parts_.form.to_kept(own.data(), mine, parts_.stepped_weights_of(g));
   parts_.form.gather(parts_.weights_of(g), g.whole, parts_.partition.states, g.weights_depth, parts_.wires,
-                     "whole copies");
+                     "full copies");
 }
 
 }  // namespace cambium::train

@@ -39,8 +39,10 @@ void ParallelParams::describe(deck::Describe<ParallelParams>& d) {
   d("weights", &ParallelParams::weights,
     "level over which weights are sharded, instead of a preset; default: replicated")
       .def("");
-  d("gradients", &ParallelParams::gradients, "the same for gradients").def("");
-  d("optimizer_states", &ParallelParams::states, "the same for the optimizer's states").formerly("states").def("");
+  d("gradients", &ParallelParams::gradients, "level over which gradients are sharded; default: replicated").def("");
+  d("optimizer_states", &ParallelParams::states, "level over which optimizer states are sharded; default: replicated")
+      .formerly("states")
+      .def("");
   d("update_codec", &ParallelParams::update,
     "codec of updated weights after each step: difference sends the change from the values all ranks hold in 4 bits "
     "and carries the rounding error to the next step; bf16, int8 and int4 send the weights themselves")

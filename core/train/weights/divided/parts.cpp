@@ -59,7 +59,7 @@ void DividedParts::refuse(const Network& network, const Optimizer& optimizer) co
                    "remove parallel, or take another optimizer");
   if (partition.states > 0 && !optimizer.elementwise() && partition.codecs.update != WeightCodec::none)
     throw KeyError("train.parallel.update_codec", "parallel.update_codec",
-                   "parallel.update_codec stores exact weights in shards, but this optimizer needs whole tensors; "
+                   "parallel.update_codec stores exact weights in shards, but this optimizer needs full tensors; "
                    "remove update_codec, or take adam, adamw or sgd");
   require_codecs(partition.codecs, splits(infos), settings.direct.has_value(), settings.ordered);
 }
@@ -181,11 +181,10 @@ std::vector<std::string> DividedParts::memory_report() const {
   out.push_back(
       fmt::format("{:<18}{:>14.3f}{:>10}{:>12.4f}{:>12.4f}", "together", formula / n, "", mb(formula), mb(held)));
   out.push_back(fmt::format(
-      "at most beside these: {:.4f} MB of modules in use, {:.4f} MB received, {:.4f} MB in {}; {:.4f} MB at one time",
+      "in addition, at most: {:.4f} MB of modules in use, {:.4f} MB received, {:.4f} MB in {}; {:.4f} MB at one time",
       mb(static_cast<double>(memory.peak(Held::windows))), mb(static_cast<double>(memory.peak(Held::messages))),
       mb(static_cast<double>(memory.peak(Held::copies))),
-      by_module ? "copies (best model, checkpoints)"
-                : "whole copies (initial weights, validation, checkpoints, export)",
+      by_module ? "copies (best model, checkpoints)" : "full copies (initial weights, validation, checkpoints, export)",
       mb(mesh.world().max(static_cast<double>(memory.peak())))));
   if (form.packed)
     out.push_back(fmt::format("weights: {} of {} parameters in {:g} bits, the others in 32",

@@ -15,11 +15,11 @@ WholeCopy WholeCopies::whole_of(DType dtype, const std::function<void(const Divi
 void WholeCopies::gather_kept(const DividedGroup& g, const std::byte* mine, int depth, std::byte* into) {
   if (parts_.form.plain()) {
     parts_.form.put(mine, parts_.share(g, depth), g.whole, into);
-    return parts_.form.gather(into, g.whole, depth, 0, parts_.wires, "whole copies");
+    return parts_.form.gather(into, g.whole, depth, 0, parts_.wires, "full copies");
   }
   Block kept(parts_.memory, Held::windows, parts_.form.bytes(g.whole));
   parts_.form.put(mine, parts_.share(g, depth), g.whole, kept.data());
-  parts_.form.gather(kept.data(), g.whole, depth, 0, parts_.wires, "whole copies");
+  parts_.form.gather(kept.data(), g.whole, depth, 0, parts_.wires, "full copies");
   parts_.form.to_real(kept.data(), g.whole, into);
 }
 
@@ -54,7 +54,7 @@ void WholeCopies::gather_states(const DividedGroup& g, const Block& states, DTyp
   const Interval mine = parts_.stepped(g);
   std::copy_n(states.data() + g.states_at * size_of(dtype), mine.size() * size_of(dtype),
               into + (mine.begin - g.whole.begin) * size_of(dtype));
-  gather_levels(into, g.whole, parts_.partition.states, 0, dtype, parts_.wires, "whole copies");
+  gather_levels(into, g.whole, parts_.partition.states, 0, dtype, parts_.wires, "full copies");
 }
 
 Block WholeCopies::served(const DividedGroup& g) {

@@ -109,7 +109,7 @@ TEST_CASE("units of time that are none", "[messages]") {
   CHECK(says("moons since 2000-1-1", "") ==
         (knows_all_units()
              ? moons
-             : moons + "; this build knows the usual words alone: build it with UDUNITS-2 (libudunits2-dev)"));
+             : moons + "; this build reads only the usual units: build it with UDUNITS-2 (libudunits2-dev)"));
   const std::vector<double> t{1.0}, odd{20010230.0};
   auto convert = [](const std::vector<double>& times, const char* from, const char* a, const char* to, const char* b) {
     return message([&] { converted(times, time_unit_of(from, a, ""), time_unit_of(to, b, ""), "times of 'b.nc'"); });

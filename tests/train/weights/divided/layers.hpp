@@ -196,7 +196,7 @@ inline bool same_bits(const std::vector<float>& a, const std::vector<float>& b) 
 inline std::int64_t bytes_of(DividedWeights& model, const std::string& collective, const std::string& level = {}) {
   std::int64_t sum = 0;
   for (const auto& row : model.communication().traffic().rows())
-    if ((collective.empty() ? row.collective != "whole copies" : row.collective == collective) &&
+    if ((collective.empty() ? row.collective != "full copies" : row.collective == collective) &&
         (level.empty() || row.level == level))
       sum += row.bytes;
   return sum;

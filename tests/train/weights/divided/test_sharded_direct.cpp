@@ -142,7 +142,7 @@ TEST_CASE("direct weights do not travel in other bits than their own") {
   LinearLayers network(2, 40, 32);
   CHECK_THROWS_WITH(
       DividedWeights(p, comm, network, adam, {false, true, 5000, direct(DirectParams::Weights::int8)}),
-      "weights of quantized_training are sent in the few bits in which they are stored; remove parallel.update_codec "
+      "weights of quantized_training are sent at the bit width at which they are stored; remove parallel.update_codec "
       "and "
       "parallel.weight_codec");
 }

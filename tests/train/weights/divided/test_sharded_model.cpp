@@ -328,7 +328,7 @@ TEST_CASE("what cannot be divided is refused") {
   coded.codecs.update = WeightCodec::difference;
   CHECK_THROWS_WITH(
       DividedWeights(coded, comm, network, lamb, {}),
-      "parallel.update_codec stores exact weights in shards, but this optimizer needs whole tensors; remove "
+      "parallel.update_codec stores exact weights in shards, but this optimizer needs full tensors; remove "
       "update_codec, or take adam, adamw or sgd");
   CHECK_THROWS_WITH(DividedWeights(coded, comm, network, split, {}),
                     "parallel.update_codec and parallel.weight_codec encode unsplit weights, but this optimizer splits "
