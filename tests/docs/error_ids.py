@@ -44,7 +44,7 @@ def used(root):
         for m in READ.finditer(source):
             found.setdefault(m.group(1), set())
         for m in SOUGHT.finditer(source):
-            found.setdefault(m.group(1), set()).add("species '{}' is not known to {}; it knows: {}")
+            found.setdefault(m.group(1), set()).add("species '{}' is unknown to {}; its species: {}")
         for m in THROWN.finditer(source):
             found.setdefault(m.group(1), set()).add(text_behind(source, m.end()))
     return {name: " / ".join(sorted(t for t in texts if t)) for name, texts in found.items()}

@@ -125,7 +125,7 @@ TEST_CASE("a late library adds what it declares") {
   CHECK(internal_error("add_nothing") == library + " does not add task 'heavy', which its CMakeLists.txt names");
   CHECK(internal_error("add_tool") ==
         library +
-            " adds a tool, which the command line cannot know before the library is loaded; add it with the "
+            " adds a tool, which is unknown to the command line until the library is loaded; add it with the "
             "types that are always there");
   Registry registry;
   registry.add_later({"core", library, "add_heavy", {{"task", "heavy"}}});

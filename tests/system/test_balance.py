@@ -87,7 +87,7 @@ class Droplet(unittest.TestCase):
                 self.assertLess(np.abs(thermo(self.folders[ranks])[:, 4] / thermo(self.folders[1])[:, 4] - 1.0).max(), 1e-10)
                 said = BALANCE.search(self.pages[ranks])
                 self.assertLessEqual(float(said.group(1)), 1.2)
-                self.assertRegex(said.group(2), r"^, [0-9.]+ times at first; the cell was cut anew [0-9]+ times?, last at step [0-9]+$")
+                self.assertRegex(said.group(2), r"^, [0-9.]+ times at first; the cell was repartitioned [0-9]+ times?, last at step [0-9]+$")
                 self.assertRegex(self.pages[ranks], LOAD)
                 self.assertIn(f", {ranks} ranks balanced by pairs", self.pages[ranks])
                 with h5py.File(checkpoint(self.folders[ranks], 120)) as file:

@@ -112,9 +112,9 @@ class Ipi(unittest.TestCase):
     def test_what_a_server_must_not_send(self):
         x = self.positions()
         x[5, 1] = np.nan
-        for sent, words_of_error in ((b"STATUS".ljust(12) + b"GETFORCE".ljust(12), "ipi: the server asked for forces (GETFORCE) before it sent positions (POSDATA)"),
+        for sent, words_of_error in ((b"STATUS".ljust(12) + b"GETFORCE".ljust(12), "ipi: the server requested forces (GETFORCE) before it sent positions (POSDATA)"),
                                      (b"POSDATA".ljust(12) + bytes(144) + struct.pack("i", len(x)) + x.tobytes(), "ipi: the server sent a position that is not finite (atom 6)"),
-                                     (b"HELLO".ljust(12), "ipi: the server sent 'HELLO', expected STATUS, INIT, POSDATA, GETFORCE or EXIT; it speaks another protocol"),
+                                     (b"HELLO".ljust(12), "ipi: the server sent 'HELLO', expected STATUS, INIT, POSDATA, GETFORCE or EXIT; it uses another protocol"),
                                      (b"POSDATA".ljust(12) + bytes(144) + struct.pack("i", 7), "ipi: the server sent 7 atoms, but the structure has 256; give the structure of the server")):
             listening, place = self.server()
             process = self.start(place)

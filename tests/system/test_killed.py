@@ -63,7 +63,7 @@ class Killed(Case):
         if "has ended without a message" not in error:
             self.assertIn("exited on signal 9", error)
             return 0
-        said = re.search(r"^cambium: rank (\d) \(process (\d+) on \S+\) has ended without a message: it was killed, for want of memory perhaps, or it crashed; "
+        said = re.search(r"^cambium: rank (\d) \(process (\d+) on \S+\) has ended without a message: it was killed, perhaps for lack of memory, or it crashed; "
                          r"the job cannot continue\. (?:Its newest checkpoint is simulate/restart\.\d+\.h5)\. Resume with:\n  cambium restart (\S+)$", error, re.M)
         self.assertTrue(said, error)
         self.assertEqual(error.count("has ended without a message"), 1, error)

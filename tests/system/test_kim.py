@@ -166,7 +166,7 @@ class Models(unittest.TestCase):
         name = "SW_StillingerWeber_1985_Si__MO_405512056662"
         full = installed(name)
         self.assertRegex(message(name + "_999"), rf"no KIM model {name}_999 is installed; among the \d+ that are: {full}")
-        self.assertIn(f"species 'Cu' is not known to the KIM model {full}; it knows: Si", message(full, ("Cu",)))
+        self.assertIn(f"species 'Cu' is unknown to the KIM model {full}; its species: Si", message(full, ("Cu",)))
         driver = re.search(r"SW__MD_\d+_\d+", LIST)[0]
         self.assertIn(f"{driver} is a model driver, a formula without parameters; give a model (MO_...) that uses it", message(driver))
         code, out, error = run_deck(folder, "MO_405512056662", ["Si"])

@@ -181,8 +181,7 @@ run 20
             with self.assertRaises(AssertionError) as refused:
                 self.measured(ours, bond + "special_bonds lj/coul 0 0 0.5", **keys)
             self.assertIn("pair_style cambium takes all pairs of atoms, bonded ones too, and special_bonds lj is 0 0 0.5: write `special_bonds lj/coul "
-                          "1 1 1`, or, in a hybrid whose other styles need the factors, `pair_modify pair cambium special lj/coul 1 1 1`, for which LAMMPS wants "
-                          "1e-20 instead of 0 in special_bonds", str(refused.exception))
+                          "1 1 1`, or, in a hybrid whose other styles need the factors, `pair_modify pair cambium special lj/coul 1 1 1`, for which LAMMPS requires 1e-20 instead of 0 in special_bonds", str(refused.exception))
         hybrid = ["pair_style hybrid/overlay zero 7.0 cambium lennard_jones", "pair_coeff * * zero", "pair_coeff * * cambium " + OURS[1],
                   "pair_modify pair cambium special lj/coul 1 1 1"]
         whole, _ = self.measured(self.styles(THEIRS), bond + "special_bonds lj/coul 1 1 1", **keys)

@@ -131,7 +131,7 @@ class Loop(unittest.TestCase):
                 ("stages[1].loop.until={result: label.labelled}", "give either at_most or at_least"),
                 ("stages[1].loop.stages=[]", "stages names no stage to repeat"),
                 ("stages[1].loop.stages[0].train.stepz=3", "stages[1].loop.stages[0].train.stepz: unknown key"),
-                ("stages[1].loop.stages[0].train.network.neuron=[1]", "the widths of neuron must lie between 3 and 1000")):
+                ("stages[1].loop.stages[0].train.network.neuron=[1]", "the widths of neuron must be between 3 and 1000")):
             path, _ = self.deck("bad")
             code, _, error = program.run("check", path, change)
             self.assertEqual(code, 2, change)

@@ -39,7 +39,7 @@ says("'.' is a folder, not a deck: give the path of a YAML file; a run that stop
 says("steps: unknown key; did you mean 'stages[0].simulate.steps'?", "steps=5")
 says("cutoff: unknown key; did you mean 'stages[0].simulate.potential.cutoff'?", "cutoff=5")
 table.file("tab.yaml", "run:\n\tname: copper\n")
-says("tab.yaml:2:6: not valid YAML: illegal map value; line 2 is indented with a tab, and YAML wants blanks", deck="tab.yaml")
+says("tab.yaml:2:6: not valid YAML: illegal map value; line 2 is indented with a tab, and YAML requires spaces", deck="tab.yaml")
 table.file("blank.yaml", "run:\n  name:\u00a0copper\n  seed: 3\n")
 says("blank.yaml:3:7: not valid YAML: illegal map value; line 2 holds a no-break or other special blank, as web pages have; type a plain one",
      deck="blank.yaml")

@@ -101,7 +101,7 @@ table.says("'swept' holds another sweep: first_deck.stages[0].simulate.end_time 
            "  add run.directory=swept_2   leaves it unchanged and writes elsewhere",
            command=[*SWEEP, "run.directory=swept", END + "=0.2"])
 table.begins("run.directory=alone")
-table.says("'alone' holds a run, and a sweep wants a folder of its own: add run.directory=alone_2", command=[*SWEEP, "run.directory=alone"])
+table.says("'alone' holds a run, and a sweep needs a folder of its own: add run.directory=alone_2", command=[*SWEEP, "run.directory=alone"])
 table.file("occupied", "a file, no folder")
 table.says("cannot make the folder 'occupied/s': Not a directory; choose another with run.directory=PATH",
            command=[*SWEEP, "run.directory=occupied/s"])

@@ -140,13 +140,13 @@ table.file("class.h5", {"x": X, "y": [[0.0]] * N})
 fails("field 'y' names 1 class; classification needs two or more", T + "dataset.files=[class.h5]", T + "network.objective=classification")
 fails("parallel.update_codec and parallel.weight_codec encode unsplit weights, but this optimizer splits them; use adam, adamw or sgd, or remove both",
       T + "optimizer=split_adamw", T + "network.precision=float32", T + "parallel={preset: zero1, update: difference}")
-fails("codecs round the sums of each number of ranks in another way, and reduce.mode 'ordered' guarantees the same bits on all; use mode: fast",
+fails("codecs round the sums of each number of ranks in another way, and reduce.mode 'ordered' guarantees bitwise identical sums; use mode: fast",
       T + "reduce={mode: ordered}", T + "parallel={preset: zero1, levels: [{name: world, codec: int8}]}")
 says("give one of: codec (a fixed number of bits), lossy (an error bound)", T + "reduce={codec: int8, lossy: {relative: 1e-3}}")
 says("give one of 'relative' and 'absolute', for example lossy: {relative: 1e-3}", T + "reduce={lossy: {}}")
 says("lossy changes the sums of each number of ranks in another way, and mode 'ordered' guarantees the same bits on all; remove one of them",
      T + "reduce={mode: ordered, lossy: {relative: 1e-3}}")
-says("parallel cuts messages where ranks' parts end and needs their lengths before, which reduce.lossy does not know; take reduce.codec bf16, int8 or "
+says("parallel cuts messages where ranks' parts end and needs their lengths before, which are not fixed with reduce.lossy; take reduce.codec bf16, int8 or "
      "int4", T + "parallel={preset: zero1}", T + "reduce={lossy: {relative: 1e-3}}")
 says("width 6 is not a multiple of heads 4; every head takes an equal part", T + "network={type: transformer, width: 6}")
 ATTENTION = T + "network={type: transformer, width: 4, heads: 1, attention: "
@@ -167,7 +167,7 @@ says("16 keys and 15 values make 272 different bytes, more than 256; lower keys 
 says("8 pairs and 8 queries take 24 bytes, but length is 23; raise length", RECALL + "length: 23}")
 says("bench attention: least 256, most 128, width 64, features 128, repeats 3 and draws 12 must be 1 or more, and most no less than least",
      command=["bench", "attention", "most=128"])
-fails("weights of quantized_training are sent in the few bits in which they are stored; remove parallel.update_codec and parallel.weight_codec", T + "network.precision=float32",
+fails("weights of quantized_training are sent at the bit width at which they are stored; remove parallel.update_codec and parallel.weight_codec", T + "network.precision=float32",
       T + "parallel={preset: zero1, update: difference}", T + "direct={weights: int8}")
 says("ema keeps a second copy of the weights in full, which quantized_training does without; remove one of them", T + "average={decay: 0.9}",
      T + "direct={weights: int8}")
