@@ -49,7 +49,7 @@ void Machine::describe(deck::Describe<Machine>& d) {
       .positive()
       .example("191.5e12");
   d("peak_double", &Machine::peak_double,
-    "floating-point operations per second of one device in double precision, for simulations; 0:  unknown, and "
+    "floating-point operations per second of one device in double precision, for simulations; 0: unknown, and "
     "memory_bandwidth alone limits their speed")
       .unit("1/s")
       .non_negative()

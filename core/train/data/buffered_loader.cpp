@@ -25,7 +25,7 @@ void BufferedLoader::Params::describe(deck::Describe<Params>& d) {
   d("remap", &Params::remap, "compute a sample on the rank that holds it, where the order of sums may differ")
       .def(true);
   d("shared_memory", &Params::shared,
-    "one buffer for all ranks of a node, instead of 'remap':  each sample is read by one of them and computed by the "
+    "one buffer for all ranks of a node, instead of 'remap': each sample is read by one of them and computed by the "
     "rank that its order gives, so results are bitwise those of loader shuffle")
       .def(false);
   d("even", &Params::even, "balance criterion when samples are assigned to the ranks that hold them")
