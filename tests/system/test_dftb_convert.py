@@ -188,7 +188,7 @@ class DftbConvert(unittest.TestCase):
                 self.refused(text.replace(old, new, 1), message)
         _, code, out, error = self.convert("printed", text, deck=None)
         self.assertNotEqual(code, 0)
-        self.assertIn("holds the geometry itself; name a deck to write, and the geometry is written beside it", " ".join((out + error).split()))
+        self.assertIn("holds the geometry itself; name a deck to write, and the geometry is written next to it", " ".join((out + error).split()))
         code, out, error = program.run("submatrix", "convert-input", "/none.hsd", "x.yaml")
         self.assertNotEqual(code, 0)
         self.assertIn("there is no file /none.hsd", out + error)
