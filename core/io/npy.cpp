@@ -83,43 +83,34 @@ std::int64_t bytes_left(std::istream& in) {
   return static_cast<std::int64_t>(end - here);
 }
 
-/// Values in file order. No memory is allocated for more than the file contains.
+/// Values of this shape, after requiring that the file contains as many.
 template <class T>
-void read_values(std::istream& in, NpyArray& array, bool swapped, const std::string& path) {
+std::int64_t count_values(std::istream& in, const std::vector<std::int64_t>& shape, const std::string& path) {
   std::int64_t n = 1, bytes = 0;
   bool counted = true;
-  for (auto extent : array.shape) counted = counted && !__builtin_mul_overflow(n, extent, &n);
+  for (auto extent : shape) counted = counted && !__builtin_mul_overflow(n, extent, &n);
   counted = counted && !__builtin_mul_overflow(n, static_cast<std::int64_t>(sizeof(T)), &bytes);
   if (!counted || bytes > bytes_left(in))
     complain(path, fmt::format("the file ends early: its header specifies {} values",
-                               counted ? std::to_string(n) : fmt::format("{}", fmt::join(array.shape, " x "))));
+                               counted ? std::to_string(n) : fmt::format("{}", fmt::join(shape, " x "))));
+  return n;
+}
+
+/// The next values in file order.
+template <class T>
+std::vector<double> read_values(std::istream& in, std::int64_t n, bool swapped, const std::string& path) {
+  const std::int64_t bytes = n * static_cast<std::int64_t>(sizeof(T));
   std::vector<T> raw(n);
   auto* first = reinterpret_cast<char*>(raw.data());
-  in.read(first, static_cast<std::streamsize>(bytes));
+  if (!in.read(first, static_cast<std::streamsize>(bytes)))
+    complain(path, "the file ended while it was read; another program may be writing it");
   if (swapped)
     for (std::int64_t k = 0; k < bytes; k += static_cast<std::int64_t>(sizeof(T)))
       std::reverse(first + k, first + k + sizeof(T));
-  array.values.assign(raw.begin(), raw.end());
+  return {raw.begin(), raw.end()};
 }
 
-/// Reads values of a type in NumPy's notation, such as "<f8" or "|u1".
-void read_typed(std::istream& in, NpyArray& array, const std::string& type, const std::string& path) {
-  const char order = type.empty() ? '?' : type[0];
-  constexpr bool little = std::endian::native == std::endian::little;
-  const bool swapped = order == (little ? '>' : '<');
-  const std::string_view kind = std::string_view(type).substr(std::min<std::size_t>(1, type.size()));
-  if (std::string_view("<>=|").find(order) != std::string_view::npos) {
-    if (kind == "f8") return read_values<double>(in, array, swapped, path);
-    if (kind == "f4") return read_values<float>(in, array, swapped, path);
-    if (kind == "i8") return read_values<std::int64_t>(in, array, swapped, path);
-    if (kind == "i4") return read_values<std::int32_t>(in, array, swapped, path);
-    if (kind == "i2") return read_values<std::int16_t>(in, array, swapped, path);
-    if (kind == "i1") return read_values<std::int8_t>(in, array, swapped, path);
-    if (kind == "u8") return read_values<std::uint64_t>(in, array, swapped, path);
-    if (kind == "u4") return read_values<std::uint32_t>(in, array, swapped, path);
-    if (kind == "u2") return read_values<std::uint16_t>(in, array, swapped, path);
-    if (kind == "u1" || kind == "b1") return read_values<std::uint8_t>(in, array, swapped, path);
-  }
+[[noreturn]] void refuse_type(const std::string& type, std::string_view kind, const std::string& path) {
   const std::string what = kind == "f2"                     ? " (half precision)"
                            : kind == "f16" || kind == "f12" ? " (long double)"
                            : type.starts_with("[")          ? " (records)"
@@ -131,6 +122,28 @@ void read_typed(std::istream& in, NpyArray& array, const std::string& type, cons
   complain(path, fmt::format("values of type {}{} are not read; expected floating-point numbers of 4 or 8 bytes, or "
                              "integers: save it with numpy.save('{}', array.astype('f8'))",
                              type, what, std::filesystem::path(path).filename().string()));
+}
+
+/// Calls f.operator()<T>(swapped) with the type named in NumPy's notation, such as "<f8" or "|u1".
+template <class F>
+auto with_type(const std::string& type, const std::string& path, F f) {
+  const char order = type.empty() ? '?' : type[0];
+  constexpr bool little = std::endian::native == std::endian::little;
+  const bool swapped = order == (little ? '>' : '<');
+  const std::string_view kind = std::string_view(type).substr(std::min<std::size_t>(1, type.size()));
+  if (std::string_view("<>=|").find(order) != std::string_view::npos) {
+    if (kind == "f8") return f.template operator()<double>(swapped);
+    if (kind == "f4") return f.template operator()<float>(swapped);
+    if (kind == "i8") return f.template operator()<std::int64_t>(swapped);
+    if (kind == "i4") return f.template operator()<std::int32_t>(swapped);
+    if (kind == "i2") return f.template operator()<std::int16_t>(swapped);
+    if (kind == "i1") return f.template operator()<std::int8_t>(swapped);
+    if (kind == "u8") return f.template operator()<std::uint64_t>(swapped);
+    if (kind == "u4") return f.template operator()<std::uint32_t>(swapped);
+    if (kind == "u2") return f.template operator()<std::uint16_t>(swapped);
+    if (kind == "u1" || kind == "b1") return f.template operator()<std::uint8_t>(swapped);
+  }
+  refuse_type(type, kind, path);
 }
 
 /// Converts Fortran order, in which the first index runs fastest, to row-major order.
@@ -159,18 +172,57 @@ NpyArray read_npy(const std::string& path) {
   return read_npy(in, path);
 }
 
-NpyArray read_npy(std::istream& in, const std::string& path) {
+/// The header of a file, whose values begin where the stream then is.
+struct NpyHeader {
+  std::vector<std::int64_t> shape;
+  std::string type;
+  bool fortran = false;
+};
+
+static NpyHeader header_of(std::istream& in, const std::string& path) {
   const std::string header = read_header(in, path);
   const std::string fortran = header_value(header, "fortran_order", path);
   if (fortran != "True" && fortran != "False")
     complain(path, fmt::format("fortran_order is {} in the header, expected True or False", fortran));
-  NpyArray array;
-  array.shape = read_shape(header, path);
-  std::string type = header_value(header, "descr", path);
-  if (type.size() > 2 && (type.front() == '\'' || type.front() == '"')) type = type.substr(1, type.size() - 2);
-  read_typed(in, array, type, path);
-  if (fortran == "True") array.values = row_major(array.values, array.shape);
+  NpyHeader out;
+  out.fortran = fortran == "True";
+  out.shape = read_shape(header, path);
+  out.type = header_value(header, "descr", path);
+  if (out.type.size() > 2 && (out.type.front() == '\'' || out.type.front() == '"'))
+    out.type = out.type.substr(1, out.type.size() - 2);
+  return out;
+}
+
+NpyArray read_npy(std::istream& in, const std::string& path) {
+  const NpyHeader header = header_of(in, path);
+  NpyArray array{header.shape, {}};
+  array.values = with_type(header.type, path, [&]<class T>(bool swapped) {
+    return read_values<T>(in, count_values<T>(in, header.shape, path), swapped, path);
+  });
+  if (header.fortran) array.values = row_major(array.values, array.shape);
   return array;
+}
+
+NpyFile::NpyFile(const std::string& path) : path_(path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) complain(path, "cannot be opened for reading");
+  const NpyHeader header = header_of(in, path);
+  type_ = header.type;
+  shape_ = header.shape;
+  row_major_ = !header.fortran;
+  begin_ = static_cast<std::int64_t>(in.tellg());
+  elements_ = with_type(type_, path, [&]<class T>(bool) {
+    value_bytes_ = sizeof(T);
+    return count_values<T>(in, shape_, path);
+  });
+}
+
+std::vector<double> NpyFile::read(std::int64_t first, std::int64_t count) const {
+  if (first < 0 || count < 0 || first + count > elements_) throw InternalError("values beyond the end of a .npy file");
+  std::ifstream in(path_, std::ios::binary);
+  if (!in) complain(path_, "cannot be opened for reading");
+  in.seekg(begin_ + first * value_bytes_);
+  return with_type(type_, path_, [&]<class T>(bool swapped) { return read_values<T>(in, count, swapped, path_); });
 }
 
 }  // namespace cambium::io

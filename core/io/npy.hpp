@@ -20,4 +20,23 @@ NpyArray read_npy(const std::string& path);
 /// The same from a seekable stream; `name` replaces the file name in messages.
 NpyArray read_npy(std::istream& in, const std::string& name);
 
+/// A `.npy` file whose values are read in parts. It is open only during a read.
+class NpyFile {
+ public:
+  /// Reads the header. InputError as by read_npy(), also for a file that is shorter than its header says.
+  explicit NpyFile(const std::string& path);
+  const std::vector<std::int64_t>& shape() const { return shape_; }
+  std::int64_t elements() const { return elements_; }
+  std::int64_t bytes() const { return elements_ * value_bytes_; }  ///< of the values in the file
+  bool row_major() const { return row_major_; }                    ///< false: Fortran order
+  /// Values [first, first + count) in the order of the file, converted to double.
+  std::vector<double> read(std::int64_t first, std::int64_t count) const;
+
+ private:
+  std::string path_, type_;
+  std::vector<std::int64_t> shape_;
+  std::int64_t elements_ = 0, value_bytes_ = 0, begin_ = 0;
+  bool row_major_ = true;
+};
+
 }  // namespace cambium::io

@@ -49,8 +49,10 @@ namespace {
                  "or too little; make it larger, lower batch, or remove shared_memory");
 }
 
-/// Bytes of one sample: from the shapes or, if they vary, the largest of some samples that are read.
+/// Bytes of one sample: from the shapes or, if they vary, of the largest one or, if that is not known, of the largest
+/// of some samples that are read.
 std::int64_t sample_bytes(Dataset& data) {
+  if (const std::int64_t most = data.most_packed_bytes(); most > 0) return most;
   std::int64_t bytes = 0;
   bool known = true;
   for (const auto& field : data.fields()) {
@@ -126,18 +128,22 @@ void BufferedLoader::find_node(Context& context) {
   node_ranks_.clear();
   // On an emulated network a rank is a node of its own.
   if (!params_.shared || plan_.ranks == 1 || emulated_network()) return;
-  if (!data_->plain())
+  if (!data_->plain() && data_->most_packed_bytes() == 0)
     throw KeyError("buffered.shared_memory", "shared_memory",
                    "loader.shared_memory: true copies samples between ranks, and those of this data set are more than "
-                   "arrays of fixed shape; remove shared_memory");
+                   "arrays; remove shared_memory");
   MPI_Comm node = MPI_COMM_NULL;
   MPI_Comm_split_type(context.comm.handle(), MPI_COMM_TYPE_SHARED, context.comm.rank(), MPI_INFO_NULL, &node);
   auto found = std::make_unique<Comm>(node);
   MPI_Comm_free(&node);
-  const bool room = NodeExchange::make(*found, data_->fields(), lent_by_a_rank()) != nullptr;
+  const bool room = make_exchange(*found) != nullptr;
   if (context.comm.min(room ? 1.0 : 0.0) == 0.0) refuse_shared_memory();
   for (const auto rank : found->all_gather(plan_.rank)) node_ranks_.push_back(static_cast<int>(rank));
   node_ = std::move(found);
+}
+
+std::unique_ptr<NodeExchange> BufferedLoader::make_exchange(const Comm& node) const {
+  return NodeExchange::make(node, data_->fields(), lent_by_a_rank(), data_->plain() ? 0 : data_->most_packed_bytes());
 }
 
 /// Places in the shared memory of a rank: its mean part of a batch, and at least one.
@@ -169,7 +175,7 @@ void BufferedLoader::start(std::int64_t step) {
   stop();
   held_.clear();
   // Rounds of the exchange are counted from its start, which all ranks reach at the same step.
-  if (node_) exchange_ = NodeExchange::make(*node_, data_->fields(), lent_by_a_rank());
+  if (node_) exchange_ = make_exchange(*node_);
   if (node_ && !exchange_) refuse_shared_memory();
   const AccessPlan::Options options{capacity_, remaps(), params_.keep, params_.even, node_ranks_};
   AccessPlan::Copies copies;

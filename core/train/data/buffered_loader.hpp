@@ -50,6 +50,7 @@ class BufferedLoader : public Loader {
   void require_something_to_plan(Context& context) const;
   void find_node(Context& context);
   std::int64_t lent_by_a_rank() const;
+  std::unique_ptr<NodeExchange> make_exchange(const Comm& node) const;
   bool remaps() const { return params_.remap && !params_.shared; }
   void read(const AccessPlan::Step& step, std::int64_t& bytes_needed);
   std::vector<SamplePtr> from_node(const AccessPlan::Step& step);

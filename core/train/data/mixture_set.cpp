@@ -180,6 +180,16 @@ bool MixtureSet::plain() const {
   return fixed && std::all_of(sets_.begin(), sets_.end(), [](const auto& set) { return set->plain(); });
 }
 
+std::int64_t MixtureSet::most_packed_bytes() const {
+  std::int64_t most = 0;
+  for (const auto& set : sets_) {
+    const std::int64_t bytes = set->most_packed_bytes();
+    if (bytes == 0) return 0;
+    most = std::max(most, bytes);
+  }
+  return most;
+}
+
 std::int64_t MixtureSet::bytes_read() const {
   return std::accumulate(sets_.begin(), sets_.end(), std::int64_t{0},
                          [](std::int64_t sum, const auto& set) { return sum + set->bytes_read(); });

@@ -37,6 +37,7 @@ class MixtureSet : public Dataset, public HasConditions {
   /// Files, if a set reads files.
   Origin origin() const override;
   bool plain() const override;
+  std::int64_t most_packed_bytes() const override;
   std::int64_t bytes_read() const override;
   std::vector<Citation> citations() const override;
   std::vector<Condition> conditions() const override;

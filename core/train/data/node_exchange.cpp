@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "core/base/error.hpp"
+#include "core/train/data/packed_sample.hpp"
 
 namespace cambium::train {
 
@@ -34,7 +35,8 @@ static std::int64_t field_bytes(const FieldInfo& field) {
   return n;
 }
 
-static std::int64_t bytes_of_sample(const std::vector<FieldInfo>& fields) {
+static std::int64_t bytes_of_sample(const std::vector<FieldInfo>& fields, std::int64_t packed) {
+  if (packed > 0) return rounded(packed);
   std::int64_t bytes = 0;
   for (const auto& field : fields) bytes += rounded(field_bytes(field));
   return bytes;
@@ -44,23 +46,24 @@ static std::int64_t bytes_of_page(std::int64_t samples, std::int64_t sample_byte
   return line + rounded(samples * 16) + samples * sample_bytes;
 }
 
-std::int64_t NodeExchange::bytes_of(const std::vector<FieldInfo>& fields, std::int64_t samples) {
-  return rounded(sizeof(Head)) + 2 * bytes_of_page(samples, bytes_of_sample(fields));
+std::int64_t NodeExchange::bytes_of(const std::vector<FieldInfo>& fields, std::int64_t samples, std::int64_t packed) {
+  return rounded(sizeof(Head)) + 2 * bytes_of_page(samples, bytes_of_sample(fields, packed));
 }
 
-std::unique_ptr<NodeExchange> NodeExchange::make(const Comm& node, std::vector<FieldInfo> fields,
-                                                 std::int64_t samples) {
-  auto memory = SharedMemory::make(node, bytes_of(fields, samples));
+std::unique_ptr<NodeExchange> NodeExchange::make(const Comm& node, std::vector<FieldInfo> fields, std::int64_t samples,
+                                                 std::int64_t packed) {
+  auto memory = SharedMemory::make(node, bytes_of(fields, samples, packed));
   if (!memory) return nullptr;
-  std::unique_ptr<NodeExchange> out(new NodeExchange(node, std::move(fields), samples, std::move(memory)));
+  std::unique_ptr<NodeExchange> out(new NodeExchange(node, std::move(fields), samples, packed, std::move(memory)));
   node.barrier();  // all heads exist before any is read
   return out;
 }
 
-NodeExchange::NodeExchange(const Comm& node, std::vector<FieldInfo> fields, std::int64_t samples,
+NodeExchange::NodeExchange(const Comm& node, std::vector<FieldInfo> fields, std::int64_t samples, std::int64_t packed,
                            std::unique_ptr<SharedMemory> memory)
-    : rank_(node.rank()), ranks_(node.size()), fields_(std::move(fields)), samples_(samples),
-      sample_bytes_(bytes_of_sample(fields_)), bytes_(bytes_of(fields_, samples)), memory_(std::move(memory)) {
+    : rank_(node.rank()), ranks_(node.size()), fields_(std::move(fields)), packed_(packed > 0), samples_(samples),
+      sample_bytes_(bytes_of_sample(fields_, packed)), bytes_(bytes_of(fields_, samples, packed)),
+      memory_(std::move(memory)) {
   static_assert(std::atomic<std::int64_t>::is_always_lock_free && sizeof(Entry) == 16);
   new (memory_->of(rank_)) Head;
 }
@@ -95,14 +98,21 @@ void NodeExchange::lend(const Loan* first, std::int64_t count) {
   for (std::int64_t k = 0; k < count; ++k) {
     const Entry entry{first[k].key, first[k].sample->id};
     std::memcpy(begin + line + k * 16, &entry, sizeof entry);
-    for (const auto& field : fields_) {
-      std::memcpy(at, first[k].sample->fields.at(field.name).data, static_cast<std::size_t>(field_bytes(field)));
-      at += rounded(field_bytes(field));
-    }
+    write(*first[k].sample, at);
+    at += sample_bytes_;
+  }
+}
+
+void NodeExchange::write(const Sample& sample, std::byte* at) const {
+  if (packed_) return pack_sample(sample, at, sample_bytes_);
+  for (const auto& field : fields_) {
+    std::memcpy(at, sample.fields.at(field.name).data, static_cast<std::size_t>(field_bytes(field)));
+    at += rounded(field_bytes(field));
   }
 }
 
 SamplePtr NodeExchange::sample_from(const Entry& entry, const std::byte* values) const {
+  if (packed_) return unpack_sample(values);
   auto sample = std::make_shared<Sample>();
   sample->id = entry.id;
   sample->bytes = sample_bytes_;

@@ -16,6 +16,7 @@ class Subset : public Dataset, public HasConditions {
   std::pair<std::int64_t, std::int64_t> chunk_of(std::int64_t number) const override;
   Origin origin() const override { return whole_.origin(); }
   bool plain() const override { return whole_.plain(); }
+  std::int64_t most_packed_bytes() const override { return whole_.most_packed_bytes(); }
   std::int64_t bytes_read() const override { return whole_.bytes_read(); }
   std::vector<Citation> citations() const override { return whole_.citations(); }
   std::vector<Condition> conditions() const override { return conditions_of(whole_); }

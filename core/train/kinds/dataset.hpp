@@ -62,6 +62,9 @@ class Dataset {
   virtual Origin origin() const { return Origin::unknown; }
   /// True if a sample is the arrays of fields(), of fixed shapes, and nothing else: a copy of them is the sample.
   virtual bool plain() const { return false; }
+  /// For samples that are the arrays of their fields, of whatever shapes, and nothing else: bytes that the largest of
+  /// them takes in pack_sample(), the same on every rank. 0 if that is not known, or samples are more.
+  virtual std::int64_t most_packed_bytes() const { return 0; }
   /// Bytes read from storage so far on this rank.
   virtual std::int64_t bytes_read() const { return 0; }
   /// Publications that describe the data or their format, for the run's cite.bib.

@@ -285,7 +285,7 @@ TEST_CASE("what a planned loader cannot plan is said") {
   CHECK(message([&] { shared.open(large, plan, context); }) ==
         (plan.ranks == 1 ? "no error"
                          : "loader.shared_memory: true copies samples between ranks, and those of this data set are "
-                           "more than arrays of fixed shape; remove shared_memory"));
+                           "more than arrays; remove shared_memory"));
   struct Huge : Large {
     std::vector<FieldInfo> fields() const override { return {{"x", "", {std::int64_t{1} << 40}}}; }
     bool plain() const override { return true; }

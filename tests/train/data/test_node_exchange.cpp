@@ -1,4 +1,8 @@
+#include <algorithm>
+#include <cstring>
+
 #include "core/train/data/node_exchange.hpp"
+#include "core/train/data/packed_sample.hpp"
 #include "tests/catch.hpp"
 #include "tests/scratch.hpp"
 #include "tests/train/data/sample_shards.hpp"
@@ -63,6 +67,70 @@ TEST_CASE("ranks of a node lend each other samples, in as many rounds as they ne
     CHECK(good);
     comm.barrier();
   }
+}
+
+TEST_CASE("samples of different shapes are lent in packed form") {
+  World world;
+  const auto& comm = world.comm;
+  const auto lines_of = [](std::int64_t id) {  // 1 + id % 5 rows of three, and for even ids a name
+    struct Memory {
+      std::vector<double> x;
+      std::string name;
+    };
+    auto memory = std::make_shared<Memory>();
+    for (std::int64_t k = 0; k < 3 * (1 + id % 5); ++k) memory->x.push_back(100.0 * static_cast<double>(id + k));
+    memory->name = "sample";
+    auto sample = std::make_shared<Sample>();
+    sample->id = id;
+    TensorRef x, name;
+    x.data = memory->x.data();
+    x.rank = 2;
+    x.shape[0] = 1 + id % 5;
+    x.shape[1] = 3;
+    x.stride[0] = 3;
+    x.stride[1] = 1;
+    name.data = memory->name.data();
+    name.dtype = DType::u8;
+    name.rank = 1;
+    name.shape[0] = 6;
+    name.stride[0] = 1;
+    sample->fields.emplace("x", x);
+    if (id % 2 == 0) sample->fields.emplace("name of the sample", name);
+    sample->bytes = x.elements() * 8;
+    sample->storage = memory;
+    return sample;
+  };
+  std::int64_t most = 0;
+  for (std::int64_t id = 0; id < 10; ++id) most = std::max(most, packed_bytes(*lines_of(id)));
+  const auto exchange = NodeExchange::make(comm, {}, 2, most);
+  REQUIRE(exchange);
+  bool good = true;
+  for (std::int64_t step = 0; step < 50; ++step) {
+    std::vector<NodeExchange::Loan> lent;
+    for (std::int64_t k = 0; k < 3; ++k) {
+      const std::int64_t id = 1000 * comm.rank() + step + k;
+      lent.push_back({id, lines_of(id)});
+    }
+    std::vector<NodeExchange::Wanted> wanted;
+    for (int rank = 0; rank < comm.size(); ++rank)
+      for (std::int64_t k = 0; k < 3 && rank != comm.rank(); ++k) wanted.push_back({1000 * rank + step + k, rank});
+    const auto found = exchange->exchange(lent, wanted, 3, never);
+    for (std::size_t k = 0; k < wanted.size(); ++k) {
+      const auto expected = lines_of(wanted[k].key);
+      good = good && found[k]->id == expected->id && found[k]->bytes == expected->bytes &&
+             found[k]->fields.size() == expected->fields.size();
+      for (const auto& [name, a] : expected->fields) {
+        const auto other = found[k]->fields.find(name);
+        good = good && other != found[k]->fields.end() && other->second.rank == a.rank &&
+               other->second.dtype == a.dtype && other->second.shape[0] == a.shape[0] && other->second.contiguous() &&
+               std::memcmp(other->second.data, a.data, static_cast<std::size_t>(a.elements() * size_of(a.dtype))) == 0;
+      }
+    }
+  }
+  CHECK(good);
+  std::vector<std::byte> room(static_cast<std::size_t>(most));
+  CHECK_THROWS_AS(pack_sample(*lines_of(4), room.data(), 64), InternalError);
+  comm.barrier();
 }
 
 TEST_CASE("an exchange ends where another rank failed, and where it is stopped") {
