@@ -1,33 +1,12 @@
 #pragma once
-#include <array>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "core/particles/given_axes.hpp"
-#include "plugins/deepmd/data/system_files.hpp"
+#include "plugins/deepmd/data/system_frames.hpp"
 
 namespace cambium::deepmd {
 
-/// One labelled configuration; positions, forces and virial are rotated with the cell into Box's form, and back when
-/// they are written.
-struct LabelledFrame {
-  std::vector<std::array<double, 3>> x;      ///< Å
-  std::optional<Box> box;                    ///< absent: nothing is periodic
-  GivenAxes axes = {};                       ///< in which everything was given
-  std::optional<double> energy;              ///< eV
-  std::vector<std::array<double, 3>> force;  ///< eV/Å, or empty
-  std::vector<double> virial;                ///< eV, nine values or empty
-  std::vector<double> fparam, aparam;        ///< empty when the system has none
-  std::array<bool, 3> open = {};             ///< directions with vacuum wider than the interaction range
-  std::vector<int> types;                    ///< of a frame of a system of mixed type; empty: those of the system
-};
-
-/// A system of DeePMD-kit's data: type.raw, type_map.raw, optionally nopbc, and set.*/{coord, box, energy, force,
-/// virial, fparam, aparam}.npy, in a folder or in a group of an HDF5 file (SystemFiles), with frames along the first
-/// axis and the other axes as they are or flattened. All frames have the same atoms, except in systems of mixed type,
-/// where real_atom_types.npy has those of each frame
-/// (-1: none, such rows are dropped).
+/// All frames of a system (SystemFrames) in memory.
 class DataSystem {
  public:
   /// Reads everything; InputError names the file that is missing or has the wrong shape.
@@ -42,7 +21,6 @@ class DataSystem {
   const LabelledFrame& frame(std::size_t k) const { return frames_[k]; }
 
  private:
-  void load_set(const SystemFiles& files, const std::string& set, bool mixed);
   std::string folder_;
   std::vector<std::string> type_map_;
   std::vector<int> types_;
@@ -51,6 +29,10 @@ class DataSystem {
 
 /// Types of a frame of a system in the numbering of a model; InputError for a species that the model does not know.
 std::vector<int> model_types(const DataSystem& system, std::size_t frame, const std::vector<std::string>& type_map,
+                             const std::string& model);
+/// The same for atoms of these types, indices of `own`, of the system in a folder.
+std::vector<int> model_types(const std::vector<int>& types, const std::vector<std::string>& own,
+                             const std::string& folder, const std::vector<std::string>& type_map,
                              const std::string& model);
 
 }  // namespace cambium::deepmd

@@ -40,7 +40,7 @@ class FolderFiles : public SystemFiles {
   explicit FolderFiles(const std::string& path) : SystemFiles(path) {}
   bool is_hdf5() const override { return false; }
   bool has(const std::string& name) const override { return fs::exists(path_of(name)); }
-  io::NpyArray array(const std::string& name) const override { return io::read_npy(path_of(name)); }
+  std::unique_ptr<SystemArray> array(const std::string& name) const override { return npy_array(path_of(name)); }
 
   std::vector<std::string> sets() const override {
     std::vector<std::string> out;
@@ -75,7 +75,7 @@ class Hdf5Files : public SystemFiles {
  public:
   explicit Hdf5Files(const std::string& path)
       : SystemFiles(path.find(separator) == std::string::npos ? path + "#/" : path),
-        file_(io::File::open(path.substr(0, path.find(separator)))), group_(opened()) {}
+        file_(io::File::open(path.substr(0, path.find(separator)), io::File::Reads::exact)), group_(opened()) {}
   bool is_hdf5() const override { return true; }
   bool has(const std::string& name) const override { return group_.exists(name); }
 
@@ -98,9 +98,8 @@ class Hdf5Files : public SystemFiles {
     return out;
   }
 
-  io::NpyArray array(const std::string& name) const override {
-    const io::Dataset dataset = group_.dataset(name);
-    return {dataset.shape(), dataset.read<std::vector<double>>()};
+  std::unique_ptr<SystemArray> array(const std::string& name) const override {
+    return hdf5_array(group_.dataset(name));
   }
 
   std::vector<std::string> systems() const override {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "core/io/npy.hpp"
+#include "plugins/deepmd/data/system_array.hpp"
 
 namespace cambium::deepmd {
 
@@ -24,7 +24,7 @@ class SystemFiles {
   virtual std::vector<std::string> sets() const = 0;  ///< names that begin with "set.", sorted
   /// Words of type.raw and the like; empty if there is no such file. Numbers are written as text.
   virtual std::vector<std::string> words(const std::string& name) const = 0;
-  virtual io::NpyArray array(const std::string& name) const = 0;
+  virtual std::unique_ptr<SystemArray> array(const std::string& name) const = 0;
   /// Paths of the systems below this folder or group, at any depth, sorted; itself, if it is one.
   virtual std::vector<std::string> systems() const = 0;
 

@@ -7,11 +7,47 @@
 #include <numeric>
 
 #include "core/base/key_error.hpp"
+#include "core/io/text_lines.hpp"
 #include "core/parallel/agree.hpp"
 #include "plugins/deepmd/datasets/sample.hpp"
 #include "plugins/deepmd/datasets/statistics.hpp"
 
 namespace cambium::deepmd {
+
+void for_own_samples(train::Dataset& data, const Comm& comm, const std::function<void(const train::Sample&)>& use) {
+  constexpr std::int64_t at_once = 16;  // at least: neighbours are read together
+  io::on_every_rank(comm, [&] {
+    std::int64_t id = data.size() * comm.rank() / comm.size();
+    const std::int64_t end = data.size() * (comm.rank() + 1) / comm.size();
+    while (id < end) {
+      std::vector<std::int64_t> ids(
+          static_cast<std::size_t>(std::min(end, std::max(id + at_once, data.chunk_of(id).second)) - id));
+      std::iota(ids.begin(), ids.end(), id);
+      for (const auto& sample : data.read(ids)) use(*sample);
+      id += std::ssize(ids);
+    }
+  });
+}
+
+std::vector<std::string> species_of_data(train::Dataset& data, const Comm& comm) {
+  std::vector<std::string> own;
+  for_own_samples(data, comm, [&](const train::Sample& sample) {
+    for (const std::string& symbol : species_of(sample))
+      if (std::find(own.begin(), own.end(), symbol) == own.end()) own.push_back(symbol);
+  });
+  // Ranks have samples in their order: the lowest one with a new symbol is next.
+  std::vector<std::string> out;
+  const auto is_new = [&](const std::string& symbol) { return std::find(out.begin(), out.end(), symbol) == out.end(); };
+  for (;;) {
+    const bool has = std::any_of(own.begin(), own.end(), is_new);
+    const auto next = static_cast<int>(comm.min(static_cast<double>(has ? comm.rank() : comm.size())));
+    if (next == comm.size()) return out;
+    std::string text = fmt::format("{}", fmt::join(own, " "));
+    comm.broadcast(text, next);
+    for (const auto word : io::split(text))
+      if (const std::string symbol(word); is_new(symbol)) out.push_back(symbol);
+  }
+}
 
 std::vector<int> most_neighbours(train::Dataset& data, const std::vector<std::string>& type_map, double rcut,
                                  const Comm& comm, bool together) {
@@ -23,10 +59,7 @@ std::vector<int> most_neighbours(train::Dataset& data, const std::vector<std::st
       for (std::size_t t = 0; t < own.size(); ++t) most[t] = std::max(most[t], own[t]);
     }
   };
-  io::on_every_rank(comm, [&] {
-    for (std::int64_t id = comm.rank(); id < data.size(); id += comm.size())
-      count(frame_of(*data.read(std::span(&id, 1)).front(), type_map, rcut));
-  });
+  for_own_samples(data, comm, [&](const train::Sample& sample) { count(frame_of(sample, type_map, rcut)); });
   for (int& n : most) n = comm.max(n);
   return most;
 }

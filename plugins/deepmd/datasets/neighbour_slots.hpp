@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,6 +13,12 @@ namespace cambium::deepmd {
 /// Action if `sel` of the deck is smaller than the data require. DeePMD-kit drops the farthest neighbours beyond `sel`,
 /// Cambium drops none: for an atom with more, the same file gives two energies.
 enum class SelShort { raise, refuse };
+
+/// Collective: calls `use` on every rank with the samples of its part of a data set, which are read in runs.
+void for_own_samples(train::Dataset& data, const Comm& comm, const std::function<void(const train::Sample&)>& use);
+
+/// Collective: the symbols of all samples, as they come in the data.
+std::vector<std::string> species_of_data(train::Dataset& data, const Comm& comm);
 
 /// Largest number of neighbours within rcut (Å) of any atom of any frame, by neighbour type, or with `together` one
 /// value for all types. Collective: the frames are distributed over the ranks.

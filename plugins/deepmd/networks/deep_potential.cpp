@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <numeric>
 
 #include "core/base/key_error.hpp"
 #include "core/io/model_seal.hpp"
@@ -198,14 +197,8 @@ void DeepPotentialNetwork::make_work() {
 }
 
 /// If the deck names no species, takes them in the order in which the data set names them.
-void DeepPotentialNetwork::collect_species(train::Dataset& training) {
-  if (!params_.type_map.empty()) return;
-  std::vector<std::int64_t> ids(training.size());
-  std::iota(ids.begin(), ids.end(), 0);
-  for (const std::int64_t id : ids)
-    for (const std::string& symbol : species_of(*training.read(std::span(&id, 1)).front()))
-      if (std::find(params_.type_map.begin(), params_.type_map.end(), symbol) == params_.type_map.end())
-        params_.type_map.push_back(symbol);
+void DeepPotentialNetwork::collect_species(train::Dataset& training, const Comm& comm) {
+  if (params_.type_map.empty()) params_.type_map = species_of_data(training, comm);
 }
 
 void DeepPotentialNetwork::require_sane(const Statistics& s) const {
@@ -272,7 +265,7 @@ void DeepPotentialNetwork::change_bias(train::Dataset& training, Context& contex
 void DeepPotentialNetwork::fit_statistics(train::Dataset& training, Context& context) {
   if (training.size() == 0) throw InputError("the training data hold no frame");
   if (start_) return go_on_from_start(training, context);
-  collect_species(training);
+  collect_species(training, context.comm);
   build_shape();
   const auto parts = std::as_const(shape_).descriptors();
   ParameterSums of_frame(params_.numb_fparam), of_atom(params_.numb_aparam);

@@ -117,7 +117,7 @@ class DeepPotentialNetwork : public train::Network,
   DeepPotentialModel model(std::span<const TensorRef> weights) const;
 
  private:
-  void collect_species(train::Dataset& training);
+  void collect_species(train::Dataset& training, const Comm& comm);
   void require_sane(const Statistics& statistics) const;
   void go_on_from_start(train::Dataset& training, Context& context);
   void change_bias(train::Dataset& training, Context& context);

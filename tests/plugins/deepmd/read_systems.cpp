@@ -1,5 +1,6 @@
 // Reads the systems that standard input names, folders and groups of HDF5 files, and writes their content, one JSON
 // object a line, for test_layouts.py.
+#include <cstring>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -11,8 +12,23 @@
 using namespace cambium;
 using nlohmann::json;
 
+/// InputError if a frame that is read alone differs from that of a system that is read as a whole.
+static void read_alone(const deepmd::DataSystem& system) {
+  deepmd::SystemFrames stored(system.folder());
+  for (auto k = static_cast<std::int64_t>(system.frames()); k-- > 0;) {
+    const auto frames = stored.read(k, 1);
+    const deepmd::LabelledFrame &a = frames.at(0), &b = system.frame(static_cast<std::size_t>(k));
+    const bool boxes =
+        a.box.has_value() == b.box.has_value() && (!a.box || std::memcmp(a.box->h, b.box->h, sizeof a.box->h) == 0);
+    if (frames.size() != 1 || a.x != b.x || !boxes || a.energy != b.energy || a.force != b.force ||
+        a.virial != b.virial || a.fparam != b.fparam || a.aparam != b.aparam || a.types != b.types)
+      throw InputError("frame " + std::to_string(k) + " differs when it is read alone");
+  }
+}
+
 static json content_of(const std::string& folder) {
   const auto system = deepmd::DataSystem::load(folder);
+  read_alone(system);
   json frames = json::array();
   for (std::size_t k = 0; k < system.frames(); ++k) {
     const auto& f = system.frame(k);
