@@ -11,6 +11,8 @@
 #include "core/base/text.hpp"
 #include "core/deck/placed_error.hpp"
 #include "core/parallel/memory.hpp"
+#include "core/plugin/registry.hpp"
+#include "core/plugin/task.hpp"
 
 namespace cambium {
 
@@ -95,7 +97,8 @@ bool Check::small() const {
   const Stage& now = stages_.back();
   double bytes = 0.0;
   for (const auto& part : now.memory) bytes += part.second;
-  const bool little = now.tried && now.problems == 0 && bytes <= most_bytes && now.effort <= most_seconds;
+  const bool little =
+      now.tried && now.computes && now.problems == 0 && bytes <= most_bytes && now.effort <= most_seconds;
   return context_.comm.max(little ? 0 : 1) == 0;
 }
 
@@ -236,6 +239,19 @@ void Check::resolve_paths(const deck::Node& keys, const std::vector<std::string>
   for (const auto& item : keys.items()) resolve_paths(item, folders);
   for (const auto& entry : keys.entries())
     if (!deck::is_note(entry.key)) resolve_paths(entry.value, folders);
+}
+
+void examine_stage(const deck::Choice<Task>& stage, Context& context) {
+  const fs::path folder = context.run_directory;
+  Check check(folder.parent_path().string(), context);
+  Check::Stage own;
+  own.name = stage.type;
+  own.folder = folder.filename().string();
+  own.keys = stage.node;
+  own.computes = false;
+  check.begin(std::move(own));
+  context.registry->make<Task>(stage, context)->examine(check);
+  if (!check.problems().empty()) throw deck::PlacedError(check.problems());
 }
 
 bool is_still_to_come(const std::string& path, const Context& context) {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/deck/choice.hpp"
 #include "core/deck/node.hpp"
 #include "core/deck/placed_error.hpp"
 #include "core/parallel/context.hpp"
@@ -14,6 +15,7 @@
 namespace cambium {
 
 class State;
+class Task;
 
 /// Writer of a file: a kind, and a name of that kind.
 struct Origin {
@@ -95,7 +97,8 @@ class Check {
     std::optional<double> seconds;
     std::string basis;  ///< of the seconds
     std::size_t problems = 0;
-    bool tried = true;  ///< false: only its files are examined
+    bool tried = true;     ///< false: only its files are examined
+    bool computes = true;  ///< false: it is constructed, but no state, batch or step is made
   };
   void begin(Stage stage);
   /// Every path of these keys that is in the run's directory must be written by an earlier stage, or exist and belong
@@ -119,10 +122,10 @@ class Check {
   const State* state_ = nullptr;
 };
 
-/// Interface of a type of any kind (task, physics, potential, writer, data set, network) that has more to report to
-/// `cambium check` than its keys: its output files, its requirements on files and shapes, its memory. Called on every
-/// rank after everything was constructed, with nothing run; an InputError is a problem of the deck. It allocates no
-/// memory that it has not reported, and takes no longer than a second or two.
+/// Interface of a type of any kind but tasks (physics, potential, writer, data set, network) that has more to report to
+/// `cambium check` than its keys (a task always has, see Task::examine): its output files, its requirements on files
+/// and shapes, its memory. Called on every rank after everything was constructed, with nothing run; an InputError is a
+/// problem of the deck. It allocates no memory that it has not reported, and takes no longer than a second or two.
 class Checked {
  public:
   virtual ~Checked() = default;
@@ -134,6 +137,10 @@ bool Check::ask(T* object, const deck::Node& keys) {
   auto* checked = dynamic_cast<Checked*>(object);
   return !checked || look(keys, [&] { checked->examine(*this); });
 }
+
+/// Collective: constructs a stage and examines it without computing anything (Check::Stage::computes), where nothing is
+/// known of earlier stages. `context` is that of the stage, of a dry run. InputError if the stage refuses its keys.
+void examine_stage(const deck::Choice<Task>& stage, Context& context);
 
 /// In a constructor, under `cambium check`: true for a file in the folder of the run, which an earlier stage writes.
 /// Under `cambium plan`: true for a missing file.

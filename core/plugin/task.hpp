@@ -11,14 +11,18 @@
 
 namespace cambium {
 
+class Check;
+
 /// One stage of a deck: simulate, train, evaluate, search.
 class Task {
  public:
   using Kind = Task;
   static constexpr std::string_view kind = "task";
   virtual ~Task() = default;
-  /// Constructs everything, reports it through the log, runs nothing, writes nothing.
-  virtual void check(Context&) = 0;
+  /// For `cambium check`, and before a run: announces the files of the stage (Check::will_write) and, if the stage is
+  /// tried, constructs everything, reports it through the log and requires what it needs; runs nothing, writes nothing.
+  /// Collective. Its errors and limits are those of Checked.
+  virtual void examine(Check&) = 0;
   /// Everything that a stage does, its checkpoints and files included; core/run writes its summary.
   enum class Outcome { done, stopped_early };
   virtual Outcome run(Context&) = 0;

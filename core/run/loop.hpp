@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/base/message_count.hpp"
+#include "core/plugin/check.hpp"
 #include "core/run/loop_cadence.hpp"
 #include "core/run/simulate.hpp"
 #include "core/run/thermo.hpp"

@@ -15,6 +15,7 @@
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/parallel/stop_request.hpp"
+#include "core/plugin/check.hpp"
 #include "core/plugin/registry.hpp"
 
 namespace cambium {
@@ -101,16 +102,13 @@ deck::Node keys_of_round(const deck::Node& keys, const RoundPlace& place) {
   return with_round(keys, place).at_path(keys.path());
 }
 
-void Rounds::check(Context& context) {
-  context.log.info(fmt::format("loop: at most {} rounds of {}", params_.rounds, join(folders())));
-}
-
 /// The keys of every stage; files that the stages read and write depend on the round.
 void Rounds::examine(Check& check) {
   for (const std::string& folder : {std::string("last"), round_folder(1)}) check.will_write({folder + "/"});
   check.will_write({"rounds.csv", {Origin::stage, "loop"}});
   if (!check.stage().tried) return;
   Context& context = check.context();
+  context.log.info(fmt::format("loop: at most {} rounds of {}", params_.rounds, join(folders())));
   for (std::size_t k = 0; k < params_.stages.size(); ++k) {
     const auto& stage = params_.stages[k];
     const RoundPlace place{context.run_directory + "/" + round_folder(1), {}};

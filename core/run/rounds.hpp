@@ -23,7 +23,7 @@ deck::Node keys_of_round(const deck::Node& keys, const RoundPlace& place);
 /// The stage `loop`: stages that are repeated in rounds, each in a folder of its own, until a result reaches its
 /// target. Seeds differ from round to round. Finished stages are listed in rounds.txt, from which a stopped or killed
 /// run resumes at the current stage.
-class Rounds : public Task, public Checked {
+class Rounds : public Task {
  public:
   struct Until {
     std::string result;
@@ -37,7 +37,6 @@ class Rounds : public Task, public Checked {
     static void describe(deck::Describe<Params>& d);
   };
   Rounds(const Params& params, Context&);  ///< InputError where `until` names no stage of the round
-  void check(Context&) override;
   void examine(Check&) override;
   Outcome run(Context&) override;
   Work work() const override { return {std::ssize(values_), "round"}; }

@@ -16,6 +16,7 @@
 #include "core/parallel/agree.hpp"
 #include "core/parallel/kernel_regions.hpp"
 #include "core/parallel/stop_request.hpp"
+#include "core/plugin/check.hpp"
 #include "core/plugin/registry.hpp"
 #include "core/run/node_memory.hpp"
 #include "core/run/rank_watch.hpp"
@@ -153,7 +154,8 @@ void Run::make_room() {
                 context_.stop,
                 true,
                 false};
-  context_.registry->make<Task>(read_.deck.stages[0], trial)->check(trial);
+  const auto& first = read_.deck.stages[0];
+  with_places(first.node, [&] { examine_stage(first, trial); });
   io::on_root(context_.comm, [&] { move_aside(top_, read_); });
   moved_ = true;
   found_.push_back(fmt::format("the older run is kept in {}, until the next --overwrite",

@@ -1,6 +1,7 @@
 #include "core/run/simulate.hpp"
 
 #include "core/base/recorder.hpp"
+#include "core/plugin/check.hpp"
 #include "core/run/loop.hpp"
 
 namespace cambium {
@@ -35,13 +36,9 @@ void Simulate::Params::describe(deck::Describe<Params>& d) {
   d("output", &Params::output, "writers of the state as it advances").def({});
 }
 
-void Simulate::check(Context& context) {
-  loop_ = std::make_unique<Loop>(params_, context);
-  loop_->report_plan();
-}
-
 void Simulate::examine(Check& check) {
-  if (!loop_) loop_ = std::make_unique<Loop>(params_, check.context());
+  loop_ = std::make_unique<Loop>(params_, check.context());
+  if (check.stage().tried) loop_->report_plan();
   loop_->examine(check);
 }
 

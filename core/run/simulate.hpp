@@ -18,7 +18,7 @@ class Loop;
 
 /// The stage `simulate`: a physics advanced by its schedule, with thermo lines, writers, checkpoints and an orderly
 /// end on signals and wall time.
-class Simulate : public Task, public Checked {
+class Simulate : public Task {
  public:
   struct Thermo {
     std::int64_t every = 100;
@@ -42,7 +42,6 @@ class Simulate : public Task, public Checked {
 
   Simulate(const Params& params, Context&);
   ~Simulate() override;
-  void check(Context&) override;
   void examine(Check&) override;
   Outcome run(Context&) override;
   Work work() const override;

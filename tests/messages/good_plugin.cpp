@@ -12,7 +12,7 @@ struct Nothing : Task {
     static void describe(deck::Describe<Params>& d) { d("times", &Params::times, "how often").def(1); }
   };
   Nothing(const Params&, Context&) {}
-  void check(Context&) override {}
+  void examine(Check&) override {}
   decltype(std::declval<Task&>().run(std::declval<Context&>())) run(Context&) override { return {}; }
 };
 

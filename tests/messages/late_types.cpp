@@ -13,7 +13,7 @@ struct Heavy : Task {
     static void describe(deck::Describe<Params>& d) { d("times", &Params::times, "how often").def(1); }
   };
   Heavy(const Params&, Context&) {}
-  void check(Context&) override {}
+  void examine(Check&) override {}
   decltype(std::declval<Task&>().run(std::declval<Context&>())) run(Context&) override { return {}; }
 };
 

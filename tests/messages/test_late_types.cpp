@@ -24,7 +24,7 @@ struct Light : Task {
     static void describe(deck::Describe<Params>&) {}
   };
   Light(const Params&, Context&) {}
-  void check(Context&) override {}
+  void examine(Check&) override {}
   decltype(std::declval<Task&>().run(std::declval<Context&>())) run(Context&) override { return {}; }
 };
 

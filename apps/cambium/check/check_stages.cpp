@@ -28,12 +28,8 @@ void check_stage(const StagesToCheck& all, std::size_t k, bool tried, Check& che
   check.resolve_paths(choice.node, all.folders);
   check.look(choice.node, [&] {
     const auto task = context.registry->make<Task>(choice, context);
-    if (tried) task->check(context);
-    auto* checked = dynamic_cast<Checked*>(task.get());
-    if (checked)
-      checked->examine(check);
-    else
-      check.not_looked_at("what it needs and writes beyond its keys: the type does not declare it");
+    task->examine(check);
+    if (!check.stage().says_files) check.not_looked_at("files that it may write: the type announces none");
   });
 }
 

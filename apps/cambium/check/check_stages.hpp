@@ -17,7 +17,7 @@ struct StagesToCheck {
   std::string deck;                        ///< for the count of problems: "deck.yaml"
 };
 
-/// `cambium check`: constructs every stage, examines whatever is Checked, and logs the findings; runs and writes
+/// `cambium check`: constructs and examines every stage, and logs the findings; runs and writes
 /// nothing. DeckError with all problems.
 void check_stages(const StagesToCheck& stages, Context& context);
 

@@ -9,7 +9,7 @@ namespace cambium {
 /// whose deck requests a profile is profiled. `deck`: the path that was typed.
 RunOptions program_run(const std::string& deck, bool overwrite = false);
 
-/// `cambium check`: constructs every stage of a deck and examines whatever is Checked; runs and writes nothing. `path`
+/// `cambium check`: constructs and examines every stage of a deck; runs and writes nothing. `path`
 /// is the name of the deck in the count of problems. DeckError with all problems.
 ExitCode check_deck(const ReadDeck& deck, const std::string& path, Context& context);
 

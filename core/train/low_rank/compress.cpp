@@ -9,6 +9,7 @@
 #include "core/deck/about_key.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/parallel/agree.hpp"
+#include "core/plugin/check.hpp"
 #include "core/plugin/registry.hpp"
 #include "core/train/low_rank/comparison.hpp"
 
@@ -19,7 +20,7 @@ namespace fs = std::filesystem;
 Compress::Compress(const Params& params, Context&) : params_(params) {}
 Compress::~Compress() = default;
 
-void Compress::check(Context& context) {
+void Compress::report_plan(Context& context) const {
   context.registry->make<Dataset>(params_.dataset, context);
   if (params_.validation) context.registry->make<Dataset>(*params_.validation, context);
   context.log.info(fmt::format("model {} in {}", params_.model,
@@ -30,6 +31,7 @@ void Compress::check(Context& context) {
 }
 
 void Compress::examine(Check& check) {
+  if (check.stage().tried) report_plan(check.context());
   check.require_written_by("model", params_.model, {{Origin::network}});
   const deck::Node& keys = check.stage().keys;
   check.reads(keys["model"]);

@@ -10,12 +10,11 @@ namespace cambium::train {
 
 /// The stage `compress`: low-rank factorisation of a trained network such that a pass takes a given fraction of its
 /// time on this machine, then fine-tuning. Writes an ordinary model file.
-class Compress : public Task, public Checked {
+class Compress : public Task {
  public:
   using Params = CompressKeys;
   Compress(const Params& params, Context&);
   ~Compress() override;
-  void check(Context&) override;
   void examine(Check&) override;
   Outcome run(Context&) override;
   Work work() const override { return work_; }
@@ -25,6 +24,7 @@ class Compress : public Task, public Checked {
   std::vector<Citation> citations() const override { return citations_; }
 
  private:
+  void report_plan(Context& context) const;
   Params params_;
   Work work_;
   std::vector<Result> results_;

@@ -14,6 +14,7 @@
 #include "core/deck/resolve.hpp"
 #include "core/io/csv.hpp"
 #include "core/parallel/agree.hpp"
+#include "core/plugin/check.hpp"
 #include "core/plugin/registry.hpp"
 #include "core/train/kinds/term_sums.hpp"
 #include "core/train/run/extrapolation.hpp"
@@ -45,13 +46,6 @@ void Evaluate::Params::describe(deck::Describe<Params>& d) {
   });
 }
 
-void Evaluate::check(Context& context) {
-  context.registry->make<Dataset>(params_.dataset, context);
-  if (params_.quantize && params_.quantize->calibrate)
-    context.registry->make<Dataset>(params_.quantize->calibrate->dataset, context);
-  context.log.info(fmt::format("model {} on data set {}", params_.model, params_.dataset.type));
-}
-
 /// Fields on which an earlier stage will train the model; InputError if these data lack one.
 static void require_promised_fields(const std::string& model, const std::vector<std::string>& trained, Dataset& data) {
   std::vector<std::string> here;
@@ -65,6 +59,12 @@ static void require_promised_fields(const std::string& model, const std::vector<
 
 void Evaluate::examine(Check& check) {
   check.will_write({"evaluation.csv", {Origin::stage, "evaluate"}});
+  if (!check.stage().tried) return;
+  Context& context = check.context();
+  const auto data = context.registry->make<Dataset>(params_.dataset, context);
+  if (params_.quantize && params_.quantize->calibrate)
+    context.registry->make<Dataset>(params_.quantize->calibrate->dataset, context);
+  context.log.info(fmt::format("model {} on data set {}", params_.model, params_.dataset.type));
   check.require_written_by("model", params_.model, {{Origin::network}});
   const deck::Node& keys = check.stage().keys;
   check.reads(keys["model"]);
@@ -72,8 +72,6 @@ void Evaluate::examine(Check& check) {
   if (const auto path = check.waits(params_.dataset.node))
     return check.not_looked_at(fmt::format("the data: '{}' is still to be written", *path));
   if (!check.small()) return check.not_looked_at("model and data: they are too large for a check");
-  Context& context = check.context();
-  const auto data = context.registry->make<Dataset>(params_.dataset, context);
   deck::about_key("evaluate.dataset", "dataset", [&] { data->open(context); });
   if (data->size() == 0)
     throw KeyError("evaluate.dataset.empty", "dataset", "the data set is empty: there is nothing to evaluate");

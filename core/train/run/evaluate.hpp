@@ -12,7 +12,7 @@ namespace cambium::train {
 
 /// The stage `evaluate`: errors of a trained model (model.h5 of a train stage) on a data set and, with `quantize`, of
 /// the same model with quantised weights for comparison. Labels and predictions are written to tables.
-class Evaluate : public Task, public Checked {
+class Evaluate : public Task {
  public:
   struct Params {
     std::string model;
@@ -24,7 +24,6 @@ class Evaluate : public Task, public Checked {
     static void describe(deck::Describe<Params>& d);
   };
   Evaluate(const Params& params, Context&) : params_(params) {}
-  void check(Context&) override;
   void examine(Check&) override;
   Outcome run(Context&) override;
   Work work() const override { return work_; }

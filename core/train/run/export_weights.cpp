@@ -7,16 +7,16 @@
 #include "core/base/log.hpp"
 #include "core/deck/about_key.hpp"
 #include "core/parallel/agree.hpp"
+#include "core/plugin/check.hpp"
 #include "core/train/run/exported_head.hpp"
 #include "core/train/weights/artifact.hpp"
 #include "core/train/weights/safetensors.hpp"
 
 namespace cambium::train {
 
-void ExportWeights::check(Context& context) { context.log.info(fmt::format("weights of {}", params_.model)); }
-
 void ExportWeights::examine(Check& check) {
   check.will_write({params_.file});  // for start_from of any network
+  check.context().log.info(fmt::format("weights of {}", params_.model));
   check.require_written_by("model", params_.model, {{Origin::network}});
   check.reads(check.stage().keys["model"]);
 }

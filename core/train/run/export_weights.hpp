@@ -10,7 +10,7 @@ namespace cambium::train {
 
 /// The stage `export`: weights of a model file as safetensors, with PyTorch's names and layouts. Keys and statistics of
 /// the network are stored in the file's metadata.
-class ExportWeights : public Task, public Checked {
+class ExportWeights : public Task {
  public:
   struct Params {
     std::string model, file = "model.safetensors";
@@ -20,8 +20,7 @@ class ExportWeights : public Task, public Checked {
     }
   };
   ExportWeights(const Params& params, Context&) : params_(params) {}
-  void check(Context& context) override;
-  void examine(Check& check) override;
+  void examine(Check&) override;
   Outcome run(Context& context) override;
   std::vector<Result> results() const override;
   std::vector<std::string> files() const override { return {params_.file}; }

@@ -7,6 +7,7 @@
 #include "core/base/key_error.hpp"
 #include "core/base/recorder.hpp"
 #include "core/deck/about_key.hpp"
+#include "core/plugin/check.hpp"
 #include "core/plugin/registry.hpp"
 #include "core/train/run/extrapolation.hpp"
 
@@ -27,11 +28,6 @@ void Predict::Params::describe(deck::Describe<Params>& d) {
       .positive();
 }
 
-void Predict::check(Context& context) {
-  context.registry->make<Dataset>(params_.dataset, context);
-  context.log.info(fmt::format("model {} on data set {}", params_.model, params_.dataset.type));
-}
-
 std::unique_ptr<Dataset> Predict::opened(Context& context) const {
   auto data = context.registry->make<Dataset>(params_.dataset, context);
   deck::about_key("predict.dataset", "dataset", [&] { data->open(context); });
@@ -50,14 +46,17 @@ bool Predict::writes_table(std::span<const FieldInfo> outputs) const {
 
 void Predict::examine(Check& check) {
   check.will_write({"predicted.h5", {Origin::stage, "predict"}});
-  check.require_written_by("model", params_.model, {{Origin::network}});
   if (params_.table.value_or(false)) check.will_write({"predicted.csv", {Origin::stage, "predict"}});
+  if (!check.stage().tried) return;
+  Context& context = check.context();
+  context.registry->make<Dataset>(params_.dataset, context);
+  context.log.info(fmt::format("model {} on data set {}", params_.model, params_.dataset.type));
+  check.require_written_by("model", params_.model, {{Origin::network}});
   check.reads(check.stage().keys["model"]);
   check.reads(params_.dataset.node);
   if (const auto path = check.waits(params_.dataset.node))
     return check.not_looked_at(fmt::format("the data: '{}' is still to be written", *path));
   if (!check.small()) return check.not_looked_at("model and data: they are too large for a check");
-  Context& context = check.context();
   const auto data = opened(context);
   if (check.waits(params_.model))
     return check.not_looked_at(fmt::format("the model: '{}' is still to be written", params_.model));

@@ -11,7 +11,7 @@ namespace cambium::train {
 
 /// The stage `predict`: predictions of a trained model (model.h5 of a train stage) for samples without labels, in
 /// predicted.h5 and predicted.csv. If the samples have labels, also its errors.
-class Predict : public Task, public Checked {
+class Predict : public Task {
  public:
   struct Params {
     std::string model;
@@ -22,7 +22,6 @@ class Predict : public Task, public Checked {
     static void describe(deck::Describe<Params>& d);
   };
   Predict(const Params& params, Context&) : params_(params) {}
-  void check(Context&) override;
   void examine(Check&) override;
   Outcome run(Context&) override;
   Work work() const override { return {summary_.samples, "sample"}; }

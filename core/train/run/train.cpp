@@ -8,6 +8,7 @@
 #include "core/base/recorder.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/parallel/agree.hpp"
+#include "core/plugin/check.hpp"
 #include "core/plugin/registry.hpp"
 #include "core/run/run_directory.hpp"
 #include "core/run/summary/stage_summary.hpp"
@@ -168,8 +169,6 @@ Train::Train(const Params& params, Context&) : params_(params) {}
 
 Train::~Train() = default;
 
-void Train::check(Context& context) { Trainer(params_, context).report_plan(); }
-
 /// Announces files, for each member of a committee in its folder.
 static void promise(const std::vector<Promise>& files, int models, Check& check) {
   for (const auto& file : files)
@@ -181,6 +180,7 @@ static void promise(const std::vector<Promise>& files, int models, Check& check)
 }
 
 void Train::examine(Check& check) {
+  if (check.stage().tried) Trainer(params_, check.context()).report_plan();
   const auto fields = examine_training(params_, check.stage().keys, check);
   std::vector<Promise> files = std::move(check.stage().promises);
   check.stage().promises.clear();

@@ -23,7 +23,7 @@ namespace cambium::train {
 class Trainer;
 
 /// The stage `train`: a network fitted to a data set.
-class Train : public Task, public Checked {
+class Train : public Task {
  public:
   struct Validate {
     std::int64_t every = 100;
@@ -64,7 +64,6 @@ class Train : public Task, public Checked {
 
   Train(const Params& params, Context&);
   ~Train() override;
-  void check(Context&) override;
   void examine(Check&) override;
   Outcome run(Context&) override;
   Work work() const override;

@@ -5,6 +5,7 @@
 
 #include "core/base/timing.hpp"
 #include "core/deck/about_key.hpp"
+#include "core/plugin/check.hpp"
 #include "core/train/data/subset.hpp"
 #include "core/train/run/trainer.hpp"
 #include "core/train/run/training_data.hpp"

@@ -9,6 +9,7 @@
 #include "core/deck/about_key.hpp"
 #include "core/deck/resolve.hpp"
 #include "core/parallel/agree.hpp"
+#include "core/plugin/check.hpp"
 #include "core/plugin/registry.hpp"
 #include "core/train/run/trainer.hpp"
 #include "core/train/tune/citations.hpp"
@@ -68,7 +69,7 @@ std::string TuneTask::key(const Context& context) const {
          params_.policy_text();
 }
 
-void TuneTask::check(Context& context) {
+void TuneTask::report_plan(const train::Train::Params& first, Context& context) const {
   double size = 1.0;
   for (const auto& d : params_.train.decisions) {
     size *= static_cast<double>(d.list.size());
@@ -76,14 +77,13 @@ void TuneTask::check(Context& context) {
   }
   context.log.info(
       fmt::format("tune: {} trials in a space of {:g}; the first alternatives would be:", params_.trials, size));
-  const auto first = params_.train.at(std::vector<int>(params_.train.decisions.size(), 0));
-  const auto keys = deck::read<train::Train::Params>(first, context.registry);
-  deck::about_key("", "train", [&] { train::Trainer(keys, context).report_plan(); });
+  deck::about_key("", "train", [&] { train::Trainer(first, context).report_plan(); });
 }
 
 void TuneTask::examine(Check& check) {
   const deck::Node first = params_.train.at(std::vector<int>(params_.train.decisions.size(), 0));
   const auto keys = deck::read<train::Train::Params>(first, check.context().registry);
+  if (check.stage().tried) report_plan(keys, check.context());
   deck::about_key("", "train", [&] { train::examine_training(keys, first, check); });
   check.stage().promises.clear();  // those of a single training
   check.stage().seconds.reset();

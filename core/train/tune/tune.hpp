@@ -9,7 +9,7 @@ namespace cambium::tune {
 
 /// The stage `tune`: a stage `train`, of any network of any plugin, with keys of the form `!choice [a, b, ...]`; the
 /// alternatives with the best validation are found by the same search as networks of the SC20 space.
-class TuneTask : public Task, public Checked {
+class TuneTask : public Task {
  public:
   struct Params : SearchKeys {
     Params() { trials = 50, population = 20, sample = 5, log = 5, retries = 0; }
@@ -19,7 +19,6 @@ class TuneTask : public Task, public Checked {
     SearchSpace space() const;
   };
   TuneTask(const Params& params, Context&) : params_(params) {}
-  void check(Context&) override;
   void examine(Check&) override;
   Outcome run(Context&) override;
   Work work() const override { return work_; }
@@ -29,6 +28,7 @@ class TuneTask : public Task, public Checked {
 
  private:
   std::string key(const Context& context) const;
+  void report_plan(const train::Train::Params& first, Context& context) const;
   Params params_;
   Work work_;
   std::vector<Result> results_;

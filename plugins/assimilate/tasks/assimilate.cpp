@@ -11,6 +11,7 @@
 #include "core/parallel/agree.hpp"
 #include "core/parallel/random.hpp"
 #include "core/parallel/stop_request.hpp"
+#include "core/plugin/check.hpp"
 #include "core/plugin/registry.hpp"
 #include "plugins/assimilate/twin/forecast_file.hpp"
 #include "plugins/assimilate/twin/report.hpp"
@@ -131,15 +132,14 @@ std::unique_ptr<ForecastModel> Assimilate::make_model(Context& context) const {
   return context.registry->make<ForecastModel>(params_.model, context);
 }
 
-void Assimilate::check(Context& context) {
-  const auto model = make_model(context);
-  if (params_.data && std::filesystem::exists(*params_.data)) model->take_from(*params_.data);
-  context.log.info(fmt::format("assimilate: {}; {} analyses every {:g}, by {} filters", model->summary(),
-                               params_.cycles, params_.observations.every, params_.filters.size()));
-}
-
 void Assimilate::examine(Check& check) {
   for (const auto& file : files()) check.will_write({file, {Origin::stage, "assimilate"}});
+  if (!check.stage().tried) return;
+  Context& context = check.context();
+  const auto planned = make_model(context);
+  if (params_.data && std::filesystem::exists(*params_.data)) planned->take_from(*params_.data);
+  context.log.info(fmt::format("assimilate: {}; {} analyses every {:g}, by {} filters", planned->summary(),
+                               params_.cycles, params_.observations.every, params_.filters.size()));
   if (params_.data)
     check.require_written_by(
         "data", *params_.data,

@@ -14,7 +14,7 @@ namespace cambium::assimilate {
 
 /// Stage `assimilate`: compares filters of noisy observations, evaluated against the truth that the observations were
 /// generated from: a run of the model itself (a twin experiment), or the fields of an earlier run.
-class Assimilate : public Task, public Checked {
+class Assimilate : public Task {
  public:
   struct Observed : NetworkKeys {
     double every = 0.0;
@@ -43,8 +43,7 @@ class Assimilate : public Task, public Checked {
     static void describe(deck::Describe<Params>& d);
   };
   Assimilate(const Params& params, Context&) : params_(params) {}
-  void check(Context& context) override;
-  void examine(Check& check) override;
+  void examine(Check&) override;
   Outcome run(Context& context) override;
   Work work() const override;
   std::vector<Result> results() const override;

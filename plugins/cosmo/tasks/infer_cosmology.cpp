@@ -10,6 +10,7 @@
 #include "core/base/key_error.hpp"
 #include "core/io/csv.hpp"
 #include "core/parallel/agree.hpp"
+#include "core/plugin/check.hpp"
 #include "core/train/data/hdf5_dataset.hpp"
 #include "core/train/weights/artifact.hpp"
 
@@ -78,15 +79,12 @@ void InferCosmology::Params::describe(deck::Describe<Params>& d) {
   });
 }
 
-void InferCosmology::check(Context& context) {
-  context.log.info(fmt::format("infer_cosmology: {} boxes by fits to {} others and {} networks",
-                               params_.test[1] - params_.test[0], params_.training[1] - params_.training[0],
-                               params_.models.size()));
-}
-
 void InferCosmology::examine(Check& check) {
   check.will_write({"scores.csv", {Origin::stage, "infer_cosmology"}});
   check.will_write({"cosmologies.csv", {Origin::stage, "infer_cosmology"}});
+  check.context().log.info(fmt::format("infer_cosmology: {} boxes by fits to {} others and {} networks",
+                                       params_.test[1] - params_.test[0], params_.training[1] - params_.training[0],
+                                       params_.models.size()));
   check.require_written_by("boxes", params_.boxes, {{Origin::stage, "structure_boxes"}});
   if (apart()) check.require_written_by("test_boxes", *params_.test_boxes, {{Origin::stage, "structure_boxes"}});
   check.require_written_by("models", params_.models, {{Origin::network}});

@@ -16,7 +16,7 @@ namespace cambium::cosmo {
 /// the mean of the training boxes, a linear fit to the logarithms of their power spectra, one that adds moments of the
 /// counts, and one that also adds moments of coarser cells. Errors are mean absolute errors in units of targets, whose
 /// intervals are -1 to 1.
-class InferCosmology : public Task, public Checked {
+class InferCosmology : public Task {
  public:
   struct Params {
     std::string boxes;
@@ -27,7 +27,6 @@ class InferCosmology : public Task, public Checked {
     static void describe(deck::Describe<Params>& d);
   };
   InferCosmology(const Params& params, Context&) : params_(params) {}
-  void check(Context&) override;
   void examine(Check&) override;
   Outcome run(Context&) override;
   Work work() const override { return {params_.test[1] - params_.test[0], "sample"}; }

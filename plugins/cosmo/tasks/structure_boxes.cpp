@@ -11,6 +11,7 @@
 #include "core/io/provenance.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/parallel/random.hpp"
+#include "core/plugin/check.hpp"
 #include "core/run/loop_cadence.hpp"
 #include "plugins/cosmo/boxes/latin_hypercube.hpp"
 #include "plugins/cosmo/gravity/clouds.hpp"
@@ -225,7 +226,9 @@ StructureBoxes::Made StructureBoxes::make(std::int64_t box) const {
   return out;
 }
 
-void StructureBoxes::check(Context& context) {
+void StructureBoxes::examine(Check& check) {
+  check.will_write({params_.file, {Origin::stage, "structure_boxes"}});
+  Context& context = check.context();
   std::vector<std::string> text;
   for (const auto& v : varied_) text.push_back(fmt::format("{} {:.4g} to {:.4g}", v.name, v.low, v.high));
   context.log.info(fmt::format("structure_boxes: {} boxes of {:g} Mpc/h with {}^3 particles, {}", params_.boxes,
@@ -235,10 +238,6 @@ void StructureBoxes::check(Context& context) {
     if (cosmology_of(box).sigma_8 > cosmology_of(densest).sigma_8) densest = box;
   const auto problem = problem_of_start(cosmology_of(densest), params_.start, params_.box / params_.particles);
   if (!problem.empty()) context.log.warn(fmt::format("box {}: {}", densest, problem));
-}
-
-void StructureBoxes::examine(Check& check) {
-  check.will_write({params_.file, {Origin::stage, "structure_boxes"}});
   const double cells = static_cast<double>(params_.particles) * params_.particles * params_.particles;
   check.memory("a box", 8.0 * 30.0 * cells);
 }

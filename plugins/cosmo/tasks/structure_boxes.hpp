@@ -14,7 +14,7 @@ namespace cambium::cosmo {
 /// Stage `structure_boxes`: dark matter at one time for many cosmologies, each with its own phases, in one file for
 /// training. Boxes are assigned to ranks round-robin; every box is the same on any number of ranks. A stopped stage
 /// resumes with the missing boxes.
-class StructureBoxes : public Task, public Checked {
+class StructureBoxes : public Task {
  public:
   struct Params {
     Cosmology cosmology;
@@ -28,7 +28,6 @@ class StructureBoxes : public Task, public Checked {
     static void describe(deck::Describe<Params>& d);
   };
   StructureBoxes(const Params& params, Context& context);
-  void check(Context&) override;
   void examine(Check&) override;
   Outcome run(Context&) override;
   Work work() const override { return {made_, "simulation"}; }

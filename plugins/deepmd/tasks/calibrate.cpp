@@ -9,6 +9,7 @@
 #include "core/io/csv.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/parallel/agree.hpp"
+#include "core/plugin/check.hpp"
 #include "plugins/deepmd/model/citations.hpp"
 
 namespace cambium::deepmd {
@@ -42,15 +43,12 @@ std::vector<std::string> Calibrate::models() const {
   return out;
 }
 
-void Calibrate::check(Context& context) {
-  context.log.info(fmt::format("calibrate: committee of {} on {} system(s), level {:g}", models().size(),
-                               params_.systems.size(), params_.level));
-}
-
 void Calibrate::examine(Check& check) {
   check.will_write({"calibration.yaml", {Origin::stage, "calibrate"}});
   if (!params_.test.empty()) check.will_write({"coverage.csv", {Origin::stage, "calibrate"}});
   if (!check.stage().tried) return;
+  check.context().log.info(fmt::format("calibrate: committee of {} on {} system(s), level {:g}", models().size(),
+                                       params_.systems.size(), params_.level));
   check.require_written_by("model", params_.model, {{Origin::model_of, "deep_potential"}});
   for (std::size_t k = 0; k < params_.committee.size(); ++k)
     check.require_written_by(deck::child_path("committee", k), params_.committee[k],

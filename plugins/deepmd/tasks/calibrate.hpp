@@ -15,7 +15,7 @@ namespace cambium::deepmd {
 /// The stage `calibrate`: calibrates the deviation of a committee to force errors on labelled frames that none of its
 /// models was trained on (split conformal prediction), and writes the calibration file; reports the coverage on further
 /// frames, compared with that of the deviation itself and of a normal distribution with that deviation.
-class Calibrate : public Task, public Checked {
+class Calibrate : public Task {
  public:
   struct Params {
     std::string model;
@@ -26,7 +26,6 @@ class Calibrate : public Task, public Checked {
     static void describe(deck::Describe<Params>& d);
   };
   Calibrate(const Params& params, Context&) : params_(params) {}
-  void check(Context&) override;
   void examine(Check&) override;
   Outcome run(Context&) override;
   Work work() const override { return work_; }

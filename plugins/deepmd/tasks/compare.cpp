@@ -13,6 +13,7 @@
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/particles/elements.hpp"
+#include "core/plugin/check.hpp"
 #include "core/plugin/registry.hpp"
 #include "plugins/deepmd/tasks/single_point.hpp"
 #include "plugins/deepmd/tools/parity.hpp"
@@ -48,16 +49,13 @@ void Compare::Params::describe(deck::Describe<Params>& d) {
   });
 }
 
-void Compare::check(Context& context) {
-  context.log.info(
-      fmt::format("compare: {} potential(s) on {} system(s)", params_.potentials.size(), params_.systems.size()));
-}
-
 void Compare::examine(Check& check) {
   check.will_write({"compare.csv", {Origin::stage, "compare"}});
   for (const auto& [name, entry] : params_.potentials)
     if (entry.fit) check.will_write({fmt::format("fit_{}.yaml", name), {Origin::stage, "compare"}});
   if (!check.stage().tried) return;
+  check.context().log.info(
+      fmt::format("compare: {} potential(s) on {} system(s)", params_.potentials.size(), params_.systems.size()));
   for (std::size_t k = 0; k < params_.systems.size(); ++k)
     check.require_written_by(deck::child_path("systems", k), params_.systems[k], {{Origin::stage, "label"}});
   check.reads(check.stage().keys["systems"]);

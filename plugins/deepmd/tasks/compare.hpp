@@ -17,7 +17,7 @@ namespace cambium::deepmd {
 
 /// The stage `compare`: force errors of several potentials of any type on labelled frames, in one table. Some
 /// parameters of a potential may first be fitted to the forces of other frames: the cheapest baseline for a model.
-class Compare : public Task, public Checked {
+class Compare : public Task {
  public:
   struct Fit {
     std::map<std::string, std::array<double, 2>> vary;
@@ -37,7 +37,6 @@ class Compare : public Task, public Checked {
     static void describe(deck::Describe<Params>& d);
   };
   Compare(const Params& params, Context&) : params_(params) {}
-  void check(Context&) override;
   void examine(Check&) override;
   Outcome run(Context&) override;
   Work work() const override { return work_; }

@@ -12,6 +12,7 @@
 #include "core/parallel/agree.hpp"
 #include "core/parallel/random.hpp"
 #include "core/parallel/stop_request.hpp"
+#include "core/plugin/check.hpp"
 #include "core/plugin/committee.hpp"
 #include "core/plugin/registry.hpp"
 #include "plugins/deepmd/data/npy_write.hpp"
@@ -61,10 +62,7 @@ std::unique_ptr<Potential> Label::made(const deck::Choice<Potential>& choice,
   return potential;
 }
 
-void Label::check(Context& context) {
-  const auto species = species_of(params_.structure, {}, context);
-  for (const auto* choice : {&params_.potential, params_.explore_with ? &*params_.explore_with : nullptr})
-    if (choice) made(*choice, species, context);
+void Label::report_plan(Context& context) const {
   std::int64_t frames = 0;
   for (const Item& item : items()) frames += item.frames;
   context.log.info(fmt::format("label: {} configurations, {} perturbed, the rest from {} trajectories", frames,
@@ -87,6 +85,7 @@ void Label::examine(Check& check) {
   if (params_.validation > 0.0) check.will_write({"validation/", {Origin::stage, "label"}});
   if (params_.select) check.will_write({"deviation.csv", {Origin::stage, "label"}});
   if (!check.stage().tried) return;
+  report_plan(check.context());
   check.require_written_by("structure.file", params_.structure.file,
                            {{Origin::output, "extxyz"}, {Origin::physics, "md"}});
   Context& context = check.context();

@@ -15,7 +15,7 @@ namespace cambium::deepmd {
 /// deepmd/npy format. Ranks take trajectories and configurations on demand (core/parallel/farm). Finished results
 /// survive a kill in journals, which are deleted when the stage ends and are refused if a file of a potential has
 /// changed.
-class Label : public Task, public Checked {
+class Label : public Task {
  public:
   struct Params {
     StructureInput structure;
@@ -28,7 +28,6 @@ class Label : public Task, public Checked {
     static void describe(deck::Describe<Params>& d);
   };
   Label(const Params& params, Context&) : params_(params) {}
-  void check(Context&) override;
   void examine(Check&) override;
   Outcome run(Context&) override;
   Work work() const override { return work_; }
@@ -45,6 +44,7 @@ class Label : public Task, public Checked {
     std::int64_t number = 0, frames = 1;
   };
   std::vector<Item> items() const;
+  void report_plan(Context& context) const;
   static double evaluations_of(const Item& item);
   struct Potentials;
   std::unique_ptr<Potential> made(const deck::Choice<Potential>& choice,

@@ -7,6 +7,7 @@
 #include "core/io/csv.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/parallel/agree.hpp"
+#include "core/plugin/check.hpp"
 #include "plugins/deepmd/tools/parity.hpp"
 
 namespace cambium::deepmd {
@@ -27,13 +28,10 @@ TestStage::TestStage(const Params& params, Context&) : params_(params) {
                    "no system to test the model on; name folders of deepmd/npy data or extended XYZ files");
 }
 
-void TestStage::check(Context& context) {
-  context.log.info(fmt::format("test: {} on {} system(s)", params_.model, params_.systems.size()));
-}
-
 void TestStage::examine(Check& check) {
   for (const char* name : {"errors.csv", "parity_*"}) check.will_write({name, {Origin::stage, "test"}});
   if (!check.stage().tried) return;
+  check.context().log.info(fmt::format("test: {} on {} system(s)", params_.model, params_.systems.size()));
   const deck::Node& keys = check.stage().keys;
   check.require_written_by("model", params_.model, {{Origin::model_of, "deep_potential"}});
   check.reads(keys["systems"]);

@@ -12,7 +12,7 @@
 namespace cambium::deepmd {
 
 /// The stage `test`: errors of a model on labelled systems and frames, and data for parity plots.
-class TestStage : public Task, public Checked {
+class TestStage : public Task {
  public:
   struct Params {
     std::string model;
@@ -22,7 +22,6 @@ class TestStage : public Task, public Checked {
     static void describe(deck::Describe<Params>& d);
   };
   TestStage(const Params& params, Context&);  ///< InputError without a system
-  void check(Context&) override;
   void examine(Check&) override;
   Outcome run(Context&) override;
   Work work() const override { return work_; }

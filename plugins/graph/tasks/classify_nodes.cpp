@@ -11,6 +11,7 @@
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/io/text_parts.hpp"
 #include "core/parallel/agree.hpp"
+#include "core/plugin/check.hpp"
 #include "core/plugin/registry.hpp"
 #include "core/train/weights/artifact.hpp"
 #include "plugins/graph/datasets/chosen_nodes.hpp"
@@ -35,15 +36,14 @@ void ClassifyNodes::Params::describe(deck::Describe<Params>& d) {
   d("mlp", &Params::mlp, "mlp baseline: networks that use the features of a node and no edges");
 }
 
-void ClassifyNodes::check(Context& context) {
+void ClassifyNodes::examine(Check& check) {
+  for (const char* name : {"scores.csv", "nodes.csv"}) check.will_write({name, {Origin::stage, "classify_nodes"}});
+  if (!check.stage().tried) return;
+  Context& context = check.context();
   context.registry->make<train::Dataset>(params_.dataset, context);
   context.log.info(fmt::format("classes of nodes by {} model file{}{}", params_.models.size(),
                                params_.models.size() == 1 ? "" : "s",
                                params_.baselines ? ", and by baselines that cost little" : ""));
-}
-
-void ClassifyNodes::examine(Check& check) {
-  for (const char* name : {"scores.csv", "nodes.csv"}) check.will_write({name, {Origin::stage, "classify_nodes"}});
   for (std::size_t k = 0; k < params_.models.size(); ++k)
     if (params_.models[k].find('*') == std::string::npos)
       check.require_written_by(deck::child_path("models", k), params_.models[k], {{Origin::network}});

@@ -11,7 +11,7 @@ namespace cambium::graph {
 
 /// The stage `classify_nodes`: node classes predicted by trained networks and their accuracy, compared with cheap
 /// baselines: the most frequent class, label propagation along edges, and networks without edges.
-class ClassifyNodes : public Task, public Checked {
+class ClassifyNodes : public Task {
  public:
   struct Params {
     std::vector<std::string> models;
@@ -22,7 +22,6 @@ class ClassifyNodes : public Task, public Checked {
     static void describe(deck::Describe<Params>& d);
   };
   ClassifyNodes(const Params& params, Context&) : params_(params) {}
-  void check(Context&) override;
   void examine(Check&) override;
   Outcome run(Context&) override;
   Work work() const override { return work_; }

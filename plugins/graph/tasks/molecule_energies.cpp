@@ -14,6 +14,7 @@
 #include "core/io/hdf5/labels.hpp"
 #include "core/io/provenance.hpp"
 #include "core/parallel/agree.hpp"
+#include "core/plugin/check.hpp"
 #include "core/plugin/registry.hpp"
 #include "core/train/weights/artifact.hpp"
 
@@ -44,13 +45,6 @@ void MoleculeEnergies::Params::describe(deck::Describe<Params>& d) {
                ? "there is nothing to evaluate: name models, baselines or both"
                : "";
   });
-}
-
-void MoleculeEnergies::check(Context& context) {
-  context.registry->make<Dataset>(params_.training, context);
-  context.registry->make<Dataset>(params_.test, context);
-  context.log.info(fmt::format("molecule_energies: {} models, {} baselines", params_.models.size(),
-                               params_.baselines ? std::to_string(params_.baselines->size()) : "all suitable"));
 }
 
 namespace {
@@ -131,6 +125,11 @@ void MoleculeEnergies::examine(Check& check) {
   for (const char* name : {"scores.csv", "energies.h5"}) check.will_write({name, {Origin::stage, "molecule_energies"}});
   check.require_written_by("models", params_.models, {{Origin::network}});
   if (!check.stage().tried) return;
+  Context& context = check.context();
+  context.registry->make<Dataset>(params_.training, context);
+  context.registry->make<Dataset>(params_.test, context);
+  context.log.info(fmt::format("molecule_energies: {} models, {} baselines", params_.models.size(),
+                               params_.baselines ? std::to_string(params_.baselines->size()) : "all suitable"));
   for (const auto* data : {&params_.training, &params_.test})
     if (const auto path = check.waits(data->node))
       return check.not_looked_at(fmt::format("the molecules: '{}' is still to be written", *path));

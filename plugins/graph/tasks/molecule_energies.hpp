@@ -11,7 +11,7 @@ namespace cambium::graph {
 
 /// The stage `molecule_energies`: compares trained energy models with fits that need no network, fitted to the same
 /// training molecules and evaluated on the same test molecules, in one table.
-class MoleculeEnergies : public Task, public Checked {
+class MoleculeEnergies : public Task {
  public:
   struct Params {
     deck::Choice<train::Dataset> training, test;
@@ -21,7 +21,6 @@ class MoleculeEnergies : public Task, public Checked {
     static void describe(deck::Describe<Params>& d);
   };
   MoleculeEnergies(const Params& params, Context&) : params_(params) {}
-  void check(Context&) override;
   void examine(Check&) override;
   Outcome run(Context&) override;
   Work work() const override { return work_; }

@@ -8,6 +8,7 @@
 #include "core/base/text.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/parallel/agree.hpp"
+#include "core/plugin/check.hpp"
 #include "core/plugin/registry.hpp"
 #include "core/train/weights/artifact.hpp"
 #include "plugins/graph/links/link_baselines.hpp"
@@ -38,14 +39,13 @@ void PredictLinks::Params::describe(deck::Describe<Params>& d) {
       .def({});
 }
 
-void PredictLinks::check(Context& context) {
+void PredictLinks::examine(Check& check) {
+  for (const char* name : {"scores.csv", "predictions.csv"}) check.will_write({name, {Origin::stage, "predict_links"}});
+  if (!check.stage().tried) return;
+  Context& context = check.context();
   context.registry->make<train::Dataset>(params_.dataset, context);
   context.log.info(fmt::format("held-out links by {} model file{}, and by baselines that need no training",
                                params_.models.size(), params_.models.size() == 1 ? "" : "s"));
-}
-
-void PredictLinks::examine(Check& check) {
-  for (const char* name : {"scores.csv", "predictions.csv"}) check.will_write({name, {Origin::stage, "predict_links"}});
   for (std::size_t k = 0; k < params_.models.size(); ++k)
     if (params_.models[k].find('*') == std::string::npos)
       check.require_written_by(deck::child_path("models", k), params_.models[k], {{Origin::network}});

@@ -12,7 +12,7 @@ namespace cambium::graph {
 /// compared with baselines without training: popularity, item cosine similarity, common neighbours in a plain graph, a
 /// linear filter of the graph, the same with exponents of the degrees chosen on training links, and with an ideal
 /// low-pass filter (GF-CF).
-class PredictLinks : public Task, public Checked {
+class PredictLinks : public Task {
  public:
   struct Params {
     std::vector<std::string> models;
@@ -23,7 +23,6 @@ class PredictLinks : public Task, public Checked {
     static void describe(deck::Describe<Params>& d);
   };
   PredictLinks(const Params& params, Context&) : params_(params) {}
-  void check(Context&) override;
   void examine(Check&) override;
   Outcome run(Context&) override;
   Work work() const override { return work_; }

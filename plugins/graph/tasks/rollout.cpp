@@ -14,6 +14,7 @@
 #include "core/io/hdf5/labels.hpp"
 #include "core/io/provenance.hpp"
 #include "core/parallel/agree.hpp"
+#include "core/plugin/check.hpp"
 #include "core/plugin/registry.hpp"
 #include "core/train/weights/artifact.hpp"
 #include "plugins/graph/trajectories/interpolation.hpp"
@@ -46,13 +47,10 @@ void Rollout::Params::describe(deck::Describe<Params>& d) {
   });
 }
 
-void Rollout::check(Context& context) {
-  context.log.info(
-      fmt::format("rollout: {} steps of {} on {} runs", params_.steps, params_.model, params_.test.size()));
-}
-
 void Rollout::examine(Check& check) {
   for (const char* name : {"rollout.csv", "rollout.h5"}) check.will_write({name, {Origin::stage, "rollout"}});
+  check.context().log.info(
+      fmt::format("rollout: {} steps of {} on {} runs", params_.steps, params_.model, params_.test.size()));
   check.require_written_by("model", params_.model, {{Origin::network}});
   check.require_written_by("training", params_.training, {{Origin::output, "node_fields"}});
   check.require_written_by("test", params_.test, {{Origin::output, "node_fields"}});

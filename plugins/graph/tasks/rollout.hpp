@@ -13,7 +13,7 @@ namespace cambium::graph {
 /// The stage `rollout`: autoregressive predictions of a one-step network (mesh_graph_net), compared with persistence,
 /// linear steps fitted to the same training runs, and the solver itself on coarser meshes; errors over time on runs
 /// unseen in training, and the cost of a step.
-class Rollout : public Task, public Checked {
+class Rollout : public Task {
  public:
   struct Params {
     std::string model;
@@ -23,7 +23,6 @@ class Rollout : public Task, public Checked {
     static void describe(deck::Describe<Params>& d);
   };
   Rollout(const Params& params, Context&) : params_(params) {}
-  void check(Context&) override;
   void examine(Check&) override;
   Outcome run(Context&) override;
   Work work() const override { return work_; }

@@ -9,6 +9,7 @@
 #include "core/deck/about_key.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/parallel/stop_request.hpp"
+#include "core/plugin/check.hpp"
 #include "core/plugin/registry.hpp"
 #include "plugins/md/ipi/driven_forces.hpp"
 #include "plugins/md/ipi/ipi_socket.hpp"
@@ -81,7 +82,9 @@ bool stop_asked(const Context& context) { return context.stop && context.stop->a
 Ipi::Ipi(const Params& params, Context& context)
     : params_(params), potential_(context.registry->make<Potential>(params.potential, context)) {}
 
-void Ipi::check(Context& context) {
+void Ipi::examine(Check& check) {
+  if (!check.stage().tried) return;
+  Context& context = check.context();
   if (const auto species = species_of(params_.structure, {}, context))
     deck::about_key("", "potential", [&] { potential_->bind(*species); });
   const auto place = params_.unix_socket.empty() ? fmt::format("{}:{}", params_.host, params_.port)

@@ -40,7 +40,7 @@ class Ipi : public Task {
 
   Ipi(const Params& params, Context& context);
 
-  void check(Context&) override;
+  void examine(Check&) override;
   Outcome run(Context&) override;
   Work work() const override { return {atoms_, "atom", evaluations_}; }
   std::vector<Result> results() const override;

@@ -16,6 +16,7 @@
 #include "core/io/provenance.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/parallel/memory.hpp"
+#include "core/plugin/check.hpp"
 #include "plugins/podlstm/forecast/ensemble.hpp"
 #include "plugins/podlstm/networks/citations.hpp"
 #include "plugins/podlstm/pod/pod_file.hpp"
@@ -54,11 +55,6 @@ void ForecastTask::require_ahead() const {
                                params_.ahead, params_.common.horizon));
 }
 
-void ForecastTask::check(Context& context) {
-  context.log.info(fmt::format("forecast: {} times -> {} times of '{}'", params_.common.window, params_.common.horizon,
-                               params_.common.series.file));
-}
-
 std::optional<Series> look_at_series(const ForecastOptions& options, Check& check, bool judged) {
   check.require_written_by("data.series.file", options.series.file, {{Origin::stage, "pod"}, {Origin::stage, "embed"}});
   if (check.waits(options.series.file)) {
@@ -80,6 +76,8 @@ void ForecastTask::examine(Check& check) {
   for (const char* name : {"scores.csv", "forecast.h5"}) check.will_write({name, {Origin::stage, "forecast"}});
   if (params_.ahead > 0) check.will_write({"ahead.nc", {Origin::stage, "forecast"}});
   if (!check.stage().tried) return;
+  check.context().log.info(fmt::format("forecast: {} times -> {} times of '{}'", params_.common.window,
+                                       params_.common.horizon, params_.common.series.file));
   require_ahead();
   check.require_written_by("ensemble", params_.ensemble, {{Origin::ensemble_of, "search"}});
   const auto series = look_at_series(params_.common, check, params_.ahead == 0);

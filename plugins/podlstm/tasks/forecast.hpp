@@ -14,7 +14,7 @@ struct LinearChoice {
 
 /// The stage `forecast`: linear baselines, a linear inverse model as an ensemble, and stored networks of a search, on
 /// the test years, in one table; and forecasts beyond the last date.
-class ForecastTask : public Task, public Checked {
+class ForecastTask : public Task {
  public:
   struct Params {
     ForecastOptions common;
@@ -25,7 +25,6 @@ class ForecastTask : public Task, public Checked {
     static void describe(deck::Describe<Params>& d);
   };
   ForecastTask(const Params& params, Context&) : params_(params) {}
-  void check(Context&) override;
   void examine(Check&) override;
   Outcome run(Context&) override;
   Work work() const override { return work_; }

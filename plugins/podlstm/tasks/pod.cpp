@@ -8,6 +8,7 @@
 #include "core/base/key_error.hpp"
 #include "core/base/timing.hpp"
 #include "core/deck/about_key.hpp"
+#include "core/plugin/check.hpp"
 #include "plugins/podlstm/networks/citations.hpp"
 #include "plugins/podlstm/pod/pod_file.hpp"
 
@@ -38,16 +39,14 @@ void PodTask::Params::describe(deck::Describe<Params>& d) {
       .def(256.0);
 }
 
-void PodTask::check(Context& context) {
-  context.log.info(fmt::format("pod: {} modes of '{}' from {} file(s), {} method, blocks of up to {:g} MiB per rank",
-                               params_.modes, params_.field.array, params_.field.files.size(),
-                               params_.method == PodMethod::snapshots ? "snapshot" : "randomized", params_.buffer));
-}
-
 void PodTask::examine(Check& check) {
   const Origin stage{Origin::stage, "pod"};
   check.will_write({"pod.h5", stage, {"coefficients", "time", "modes"}});
   if (!check.stage().tried) return;
+  check.context().log.info(
+      fmt::format("pod: {} modes of '{}' from {} file(s), {} method, blocks of up to {:g} MiB per rank", params_.modes,
+                  params_.field.array, params_.field.files.size(),
+                  params_.method == PodMethod::snapshots ? "snapshot" : "randomized", params_.buffer));
   const auto& field = params_.field;
   for (const auto& path : field.files) {
     const auto promise = check.written_before(path);

@@ -9,7 +9,7 @@
 namespace cambium::podlstm {
 
 /// The stage `pod`: modes of a field, and its coefficients over time.
-class PodTask : public Task, public Checked {
+class PodTask : public Task {
  public:
   struct Params {
     FieldParams field;
@@ -25,7 +25,6 @@ class PodTask : public Task, public Checked {
     static void describe(deck::Describe<Params>& d);
   };
   PodTask(const Params& params, Context&) : params_(params) {}
-  void check(Context&) override;
   void examine(Check&) override;
   Outcome run(Context&) override;
   Work work() const override { return work_; }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/base/key_error.hpp"
+#include "core/plugin/check.hpp"
 #include "core/train/tune/citations.hpp"
 #include "plugins/podlstm/networks/citations.hpp"
 #include "plugins/podlstm/tasks/forecast.hpp"
@@ -74,11 +75,6 @@ MemberOptions SearchTask::Params::member(const Genome& genome) const {
   return o;
 }
 
-void SearchTask::check(Context& context) {
-  context.log.info(fmt::format("search: {} trials of {} genomes, {} epochs at most, on '{}'", params_.trials,
-                               GenomeSpace().size(), params_.network.epochs, params_.data.series.file));
-}
-
 void SearchTask::require_lengths() const {
   if (params_.network.head == Head::recurrent && params_.data.window != params_.data.horizon)
     throw KeyError(
@@ -92,6 +88,8 @@ void SearchTask::examine(Check& check) {
   for (const char* name : {"journal.h5", "scores.csv", "forecast.h5"})
     check.will_write({name, {Origin::stage, "search"}});
   if (!check.stage().tried) return;
+  check.context().log.info(fmt::format("search: {} trials of {} genomes, {} epochs at most, on '{}'", params_.trials,
+                                       GenomeSpace().size(), params_.network.epochs, params_.data.series.file));
   require_lengths();
   look_at_series(params_.data, check);
 }

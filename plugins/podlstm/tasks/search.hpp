@@ -25,7 +25,7 @@ using tune::Trial;
 
 /// The stage `search`: finds networks of the SC20 space by validation only, then compares an ensemble of the best with
 /// the linear baselines on the test years.
-class SearchTask : public Task, public Checked {
+class SearchTask : public Task {
  public:
   struct Network {
     Cell cell = Cell::lstm;
@@ -53,7 +53,6 @@ class SearchTask : public Task, public Checked {
     MemberOptions member(const Genome& genome) const;
   };
   SearchTask(const Params& params, Context&) : params_(params) {}
-  void check(Context&) override;
   void examine(Check&) override;
   Outcome run(Context&) override;
   Work work() const override { return work_; }

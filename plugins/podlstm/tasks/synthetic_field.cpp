@@ -14,6 +14,7 @@
 #include "core/parallel/agree.hpp"
 #include "core/parallel/memory.hpp"
 #include "core/parallel/random.hpp"
+#include "core/plugin/check.hpp"
 
 namespace cambium::podlstm {
 
@@ -33,15 +34,14 @@ void SyntheticField::require_room(Context& context) const {
                  "give fewer 'weeks' or cells", context);
 }
 
-void SyntheticField::check(Context& context) {
-  require_room(context);
-  context.log.info(
-      fmt::format("synthetic_field: {} weeks on {} x {} cells", params_.weeks, params_.latitudes, params_.longitudes));
-}
-
 void SyntheticField::examine(Check& check) {
   const Origin stage{Origin::stage, "synthetic_field"};
   check.will_write({"field.h5", stage, {"time", "lat", "lon", "sst"}});
+  if (!check.stage().tried) return;
+  Context& context = check.context();
+  require_room(context);
+  context.log.info(
+      fmt::format("synthetic_field: {} weeks on {} x {} cells", params_.weeks, params_.latitudes, params_.longitudes));
   check.memory("the field", sizeof(float) * static_cast<double>(params_.weeks) *
                                 static_cast<double>(params_.latitudes * params_.longitudes));
 }

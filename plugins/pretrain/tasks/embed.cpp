@@ -10,6 +10,7 @@
 #include "core/io/hdf5/labels.hpp"
 #include "core/io/provenance.hpp"
 #include "core/parallel/agree.hpp"
+#include "core/plugin/check.hpp"
 #include "core/plugin/registry.hpp"
 #include "plugins/pretrain/features/encode.hpp"
 #include "plugins/pretrain/features/table.hpp"
@@ -22,13 +23,12 @@ void Embed::Params::describe(deck::Describe<Params>& d) {
   d("batch", &Params::batch, "samples encoded at a time").at_least(1).def(64);
 }
 
-void Embed::check(Context& context) {
-  context.registry->make<train::Dataset>(params_.dataset, context);
-  context.log.info(fmt::format("vectors of data set {} by {}", params_.dataset.type, params_.model));
-}
-
 void Embed::examine(Check& check) {
   check.will_write({"vectors.h5", {Origin::stage, "embed"}});
+  if (!check.stage().tried) return;
+  Context& context = check.context();
+  context.registry->make<train::Dataset>(params_.dataset, context);
+  context.log.info(fmt::format("vectors of data set {} by {}", params_.dataset.type, params_.model));
   check.require_written_by("model", params_.model, {{Origin::network}});
 }
 

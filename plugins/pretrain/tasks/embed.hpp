@@ -9,7 +9,7 @@ namespace cambium::pretrain {
 /// The stage `embed`: a trained encoder's vectors of all samples of a data set, in vectors.h5: /vector and, if the
 /// encoder has one, /partner, over (sample, component), together with /simulation, /moment, /time, /label and
 /// /parameters if samples have them.
-class Embed : public Task, public Checked {
+class Embed : public Task {
  public:
   struct Params {
     std::string model;
@@ -18,7 +18,6 @@ class Embed : public Task, public Checked {
     static void describe(deck::Describe<Params>& d);
   };
   Embed(const Params& params, Context&) : params_(params) {}
-  void check(Context&) override;
   void examine(Check&) override;
   Outcome run(Context&) override;
   Work work() const override { return work_; }

@@ -8,6 +8,7 @@
 #include "core/base/text.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/parallel/agree.hpp"
+#include "core/plugin/check.hpp"
 #include "core/plugin/registry.hpp"
 
 namespace cambium::pretrain {
@@ -28,7 +29,7 @@ static Context context_in(const std::string& folder, Timing& timing, const Conte
 void check_runs(const deck::Choice<Task>& stage, const std::map<std::string, double>& first, Context& context) {
   Timing timing;
   Context inner = context_in((fs::path(context.run_directory) / "run_1").string(), timing, context);
-  context.registry->make<Task>(with_parameters(stage, first), inner)->check(inner);
+  examine_stage(with_parameters(stage, first), inner);
 }
 
 Task::Outcome make_runs(const deck::Choice<Task>& stage, const std::vector<std::map<std::string, double>>& runs,

@@ -12,6 +12,7 @@
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/io/hdf5/labels.hpp"
 #include "core/parallel/agree.hpp"
+#include "core/plugin/check.hpp"
 #include "core/plugin/registry.hpp"
 #include "plugins/pretrain/features/similar.hpp"
 
@@ -51,17 +52,16 @@ void Neighbours::Params::describe(deck::Describe<Params>& d) {
   });
 }
 
-void Neighbours::check(Context& context) {
+void Neighbours::examine(Check& check) {
+  for (const char* name : {"scores.csv", "neighbours.csv", "pictures.h5"})
+    check.will_write({name, {Origin::stage, "neighbours"}});
+  if (!check.stage().tried) return;
+  Context& context = check.context();
   context.registry->make<train::Dataset>(params_.archive, context);
   context.registry->make<train::Dataset>(params_.queries, context);
   context.log.info(fmt::format("{} of data set {} for queries of {}",
                                params_.model ? "vectors by " + *params_.model : "without a model: cheap comparisons",
                                params_.archive.type, params_.queries.type));
-}
-
-void Neighbours::examine(Check& check) {
-  for (const char* name : {"scores.csv", "neighbours.csv", "pictures.h5"})
-    check.will_write({name, {Origin::stage, "neighbours"}});
   if (params_.model) check.require_written_by("model", *params_.model, {{Origin::network}});
 }
 

@@ -15,7 +15,7 @@ namespace cambium::pretrain {
 /// The stage `neighbours`: for every query the most similar entries of an archive (by cosine), and the accuracy of the
 /// nearest one, for the encoder and for methods without training. Writes scores.csv, neighbours.csv and pictures.h5
 /// (some queries with their neighbours' fields).
-class Neighbours : public Task, public Checked {
+class Neighbours : public Task {
  public:
   enum class By { simulation, parameters, label, partner };
   enum class Compare { all, other_moments, pairs_of_moments };
@@ -30,7 +30,6 @@ class Neighbours : public Task, public Checked {
     static void describe(deck::Describe<Params>& d);
   };
   Neighbours(const Params& params, Context&) : params_(params) {}
-  void check(Context&) override;
   void examine(Check&) override;
   Outcome run(Context&) override;
   Work work() const override { return work_; }

@@ -12,6 +12,7 @@
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/io/hdf5/labels.hpp"
 #include "core/parallel/agree.hpp"
+#include "core/plugin/check.hpp"
 #include "core/plugin/registry.hpp"
 #include "plugins/pretrain/features/labels.hpp"
 
@@ -42,14 +43,13 @@ void Probe::Params::describe(deck::Describe<Params>& d) {
   d("batch", &Params::batch, "samples encoded at a time").at_least(1).def(64);
 }
 
-void Probe::check(Context& context) {
+void Probe::examine(Check& check) {
+  check.will_write({"scores.csv", {Origin::stage, "probe"}});
+  if (!check.stage().tried) return;
+  Context& context = check.context();
   context.registry->make<train::Dataset>(params_.training, context);
   context.registry->make<train::Dataset>(params_.test, context);
   context.log.info(fmt::format("classes of data set {} from those of {}", params_.test.type, params_.training.type));
-}
-
-void Probe::examine(Check& check) {
-  check.will_write({"scores.csv", {Origin::stage, "probe"}});
   if (params_.model) check.require_written_by("model", *params_.model, {{Origin::network}});
 }
 

@@ -11,7 +11,7 @@ namespace cambium::pretrain {
 
 /// The stage `probe`: classification of test samples from training samples, by nearest neighbours and by a linear fit,
 /// with all labels and with a few of each class, on an encoder's vectors and on features without training.
-class Probe : public Task, public Checked {
+class Probe : public Task {
  public:
   enum class By { label, simulation };
   struct Params {
@@ -24,7 +24,6 @@ class Probe : public Task, public Checked {
     static void describe(deck::Describe<Params>& d);
   };
   Probe(const Params& params, Context&) : params_(params) {}
-  void check(Context&) override;
   void examine(Check&) override;
   Outcome run(Context&) override;
   Work work() const override { return work_; }

@@ -11,6 +11,7 @@
 #include "core/io/hdf5/labels.hpp"
 #include "core/io/provenance.hpp"
 #include "core/parallel/agree.hpp"
+#include "core/plugin/check.hpp"
 #include "core/plugin/registry.hpp"
 #include "plugins/pretrain/features/combinations.hpp"
 #include "plugins/pretrain/features/methods.hpp"
@@ -42,21 +43,20 @@ void Retrieve::Params::describe(deck::Describe<Params>& d) {
   });
 }
 
-void Retrieve::check(Context& context) {
-  if (params_.archive) context.registry->make<train::Dataset>(*params_.archive, context);
-  if (params_.queries) context.registry->make<train::Dataset>(*params_.queries, context);
-  context.log.info(fmt::format(
-      "entries of {} for {}", params_.archive ? params_.archive->type : *params_.from,
-      params_.queries ? params_.queries->type
-                      : fmt::format("{} combinations of parameters", combinations(params_.parameters).rows)));
-}
-
 std::vector<std::string> Retrieve::files() const {
   return keeps_index() ? std::vector<std::string>{"found.csv", "index.h5"} : std::vector<std::string>{"found.csv"};
 }
 
 void Retrieve::examine(Check& check) {
   for (const auto& name : files()) check.will_write({name, {Origin::stage, "retrieve"}});
+  if (!check.stage().tried) return;
+  Context& context = check.context();
+  if (params_.archive) context.registry->make<train::Dataset>(*params_.archive, context);
+  if (params_.queries) context.registry->make<train::Dataset>(*params_.queries, context);
+  context.log.info(fmt::format(
+      "entries of {} for {}", params_.archive ? params_.archive->type : *params_.from,
+      params_.queries ? params_.queries->type
+                      : fmt::format("{} combinations of parameters", combinations(params_.parameters).rows)));
   check.require_written_by("model", params_.model, {{Origin::network}});
   if (params_.from) check.require_written_by("index_file", *params_.from, {{Origin::stage, "retrieve"}});
 }

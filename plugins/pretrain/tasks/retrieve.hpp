@@ -16,7 +16,7 @@ namespace cambium::pretrain {
 /// exactly, or by an index with measured recall that can be saved. Writes found.csv, and with an approximate index
 /// index.h5. If the runs' parameters are known, the search by parameters is compared with canonical correlations and a
 /// fit.
-class Retrieve : public Task, public Checked {
+class Retrieve : public Task {
  public:
   struct Params {
     std::string model;
@@ -29,7 +29,6 @@ class Retrieve : public Task, public Checked {
     static void describe(deck::Describe<Params>& d);
   };
   Retrieve(const Params& params, Context&) : params_(params) {}
-  void check(Context&) override;
   void examine(Check&) override;
   Outcome run(Context&) override;
   Work work() const override { return work_; }

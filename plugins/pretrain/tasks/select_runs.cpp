@@ -13,6 +13,7 @@
 #include "core/base/text.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/parallel/agree.hpp"
+#include "core/plugin/check.hpp"
 #include "core/plugin/registry.hpp"
 #include "plugins/pretrain/archive/streams.hpp"
 #include "plugins/pretrain/features/combinations.hpp"
@@ -55,16 +56,15 @@ void SelectRuns::Params::describe(deck::Describe<Params>& d) {
   });
 }
 
-void SelectRuns::check(Context& context) {
+void SelectRuns::examine(Check& check) {
+  for (const char* name : {"candidates.csv", "chosen.csv"}) check.will_write({name, {Origin::stage, "select_runs"}});
+  if (params_.run) check.will_write({"made.csv", {Origin::stage, "select_runs"}});
+  if (!check.stage().tried) return;
+  Context& context = check.context();
   context.registry->make<train::Dataset>(params_.archive, context);
   context.log.info(fmt::format("{} of {} runs, chosen by their distance to what is known", params_.choose,
                                combinations(params_.candidates).rows));
   if (params_.run) check_runs(*params_.run, parameters_of(combinations(params_.candidates).row(0)), context);
-}
-
-void SelectRuns::examine(Check& check) {
-  for (const char* name : {"candidates.csv", "chosen.csv"}) check.will_write({name, {Origin::stage, "select_runs"}});
-  if (params_.run) check.will_write({"made.csv", {Origin::stage, "select_runs"}});
   if (params_.model) check.require_written_by("model", *params_.model, {{Origin::network}});
 }
 

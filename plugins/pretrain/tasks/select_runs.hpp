@@ -15,7 +15,7 @@ namespace cambium::pretrain {
 /// that is farthest from everything known and from those already taken, by the encoder's vectors of parameters and
 /// fields, compared with distance in the parameters and a random choice. Writes candidates.csv, chosen.csv; with `run`
 /// the selected runs are simulated at once and listed in made.csv.
-class SelectRuns : public Task, public Checked {
+class SelectRuns : public Task {
  public:
   enum class By { encoder, gaps, chance };
   struct Params {
@@ -28,7 +28,6 @@ class SelectRuns : public Task, public Checked {
     static void describe(deck::Describe<Params>& d);
   };
   SelectRuns(const Params& params, Context&) : params_(params) {}
-  void check(Context&) override;
   void examine(Check&) override;
   Outcome run(Context&) override;
   Work work() const override { return work_; }

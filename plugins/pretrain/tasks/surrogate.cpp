@@ -13,6 +13,7 @@
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/io/hdf5/labels.hpp"
 #include "core/parallel/agree.hpp"
+#include "core/plugin/check.hpp"
 #include "core/plugin/registry.hpp"
 #include "plugins/pretrain/features/kernel_fit.hpp"
 #include "plugins/pretrain/features/physics.hpp"
@@ -40,14 +41,15 @@ std::vector<std::pair<std::string, deck::Choice<train::Dataset>>> Surrogate::arc
   return out;
 }
 
-void Surrogate::check(Context& context) {
+void Surrogate::examine(Check& check) {
+  check.will_write({"errors.csv", {Origin::stage, "surrogate"}});
+  if (!check.stage().tried) return;
+  Context& context = check.context();
   for (const auto& [name, archive] : archives()) context.registry->make<train::Dataset>(archive, context);
   context.registry->make<train::Dataset>(params_.test, context);
   context.log.info(
       fmt::format("fits of {} archives, evaluated on runs of {}", params_.runs.size() + 1, params_.test.type));
 }
-
-void Surrogate::examine(Check& check) { check.will_write({"errors.csv", {Origin::stage, "surrogate"}}); }
 
 namespace {
 

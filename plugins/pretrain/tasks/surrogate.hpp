@@ -11,7 +11,7 @@ namespace cambium::pretrain {
 /// The stage `surrogate`: predicts properties of a run from its parameters only. A smooth fit of physical features
 /// (means over a run's snapshots) to the parameters of an archive is compared with runs that are not in it; then the
 /// same with further runs added, and each with the nearest run of the archive as a baseline. Writes errors.csv.
-class Surrogate : public Task, public Checked {
+class Surrogate : public Task {
  public:
   struct Params {
     deck::Choice<train::Dataset> archive, test;
@@ -19,7 +19,6 @@ class Surrogate : public Task, public Checked {
     static void describe(deck::Describe<Params>& d);
   };
   Surrogate(const Params& params, Context&) : params_(params) {}
-  void check(Context&) override;
   void examine(Check&) override;
   Outcome run(Context&) override;
   Work work() const override { return work_; }

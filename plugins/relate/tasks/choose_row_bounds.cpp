@@ -9,6 +9,7 @@
 #include "core/base/text.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/parallel/agree.hpp"
+#include "core/plugin/check.hpp"
 #include "core/plugin/registry.hpp"
 #include "plugins/relate/datasets/record_set.hpp"
 #include "plugins/relate/tasks/bound_search.hpp"
@@ -34,14 +35,13 @@ void ChooseRowBounds::Params::describe(deck::Describe<Params>& d) {
   });
 }
 
-void ChooseRowBounds::check(Context& context) {
+void ChooseRowBounds::examine(Check& check) {
+  check.will_write({"row_bounds.csv", {Origin::stage, "choose_row_bounds"}});
+  if (!check.stage().tried) return;
+  Context& context = check.context();
   context.registry->make<train::Dataset>(params_.dataset, context);
   context.log.info(
       fmt::format("bounds of rows by table, for a fall of the held-out AUC below {:g}", params_.tolerance));
-}
-
-void ChooseRowBounds::examine(Check& check) {
-  check.will_write({"row_bounds.csv", {Origin::stage, "choose_row_bounds"}});
   check.require_written_by("model", std::vector<std::string>{params_.model}, {{Origin::network}});
 }
 

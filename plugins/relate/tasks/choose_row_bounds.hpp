@@ -7,7 +7,7 @@
 namespace cambium::relate {
 
 /// The stage `choose_row_bounds`: error bounds of embedding tables, one for each, from the AUC of held-out records.
-class ChooseRowBounds : public Task, public Checked {
+class ChooseRowBounds : public Task {
  public:
   struct Params {
     std::string model;
@@ -16,7 +16,6 @@ class ChooseRowBounds : public Task, public Checked {
     static void describe(deck::Describe<Params>& d);
   };
   ChooseRowBounds(const Params& params, Context&) : params_(params) {}
-  void check(Context&) override;
   void examine(Check&) override;
   Outcome run(Context&) override;
   Work work() const override { return work_; }

@@ -10,6 +10,7 @@
 #include "core/base/text.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/parallel/agree.hpp"
+#include "core/plugin/check.hpp"
 #include "core/plugin/registry.hpp"
 #include "plugins/relate/tasks/logistic.hpp"
 #include "plugins/relate/tasks/scores.hpp"
@@ -24,15 +25,14 @@ void EvaluateClicks::Params::describe(deck::Describe<Params>& d) {
   d("dataset", &Params::dataset, "evaluation data set of records");
 }
 
-void EvaluateClicks::check(Context& context) {
+void EvaluateClicks::examine(Check& check) {
+  for (const char* name : {"scores.csv", "clicks.csv"}) check.will_write({name, {Origin::stage, "evaluate_clicks"}});
+  if (!check.stage().tried) return;
+  Context& context = check.context();
   context.registry->make<train::Dataset>(params_.training, context);
   context.registry->make<train::Dataset>(params_.dataset, context);
   context.log.info(fmt::format("clicks by {} model file{}, and by logistic regression", params_.models.size(),
                                params_.models.size() == 1 ? "" : "s"));
-}
-
-void EvaluateClicks::examine(Check& check) {
-  for (const char* name : {"scores.csv", "clicks.csv"}) check.will_write({name, {Origin::stage, "evaluate_clicks"}});
   check.require_written_by("models", params_.models, {{Origin::network}});
 }
 

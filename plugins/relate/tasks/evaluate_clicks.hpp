@@ -9,7 +9,7 @@ namespace cambium::relate {
 
 /// The stage `evaluate_clicks`: predicted probabilities of networks for unseen records, compared with logistic
 /// regression on the same records.
-class EvaluateClicks : public Task, public Checked {
+class EvaluateClicks : public Task {
  public:
   struct Params {
     std::vector<std::string> models;
@@ -17,7 +17,6 @@ class EvaluateClicks : public Task, public Checked {
     static void describe(deck::Describe<Params>& d);
   };
   EvaluateClicks(const Params& params, Context&) : params_(params) {}
-  void check(Context&) override;
   void examine(Check&) override;
   Outcome run(Context&) override;
   Work work() const override { return work_; }

@@ -12,6 +12,7 @@
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/parallel/random.hpp"
+#include "core/plugin/check.hpp"
 #include "core/plugin/registry.hpp"
 #include "plugins/relate/datasets/streams.hpp"
 #include "plugins/relate/tasks/pair_baselines.hpp"
@@ -55,15 +56,14 @@ void PredictAffinities::Params::describe(deck::Describe<Params>& d) {
   d("top", &Params::show, "pairs of highest prediction in the summary").formerly("show").at_least(0).def(10);
 }
 
-void PredictAffinities::check(Context& context) {
-  context.registry->make<train::Dataset>(params_.dataset, context);
-  context.log.info(fmt::format("pairs by {} model file{}, and by baselines that cost little", params_.models.size(),
-                               params_.models.size() == 1 ? "" : "s"));
-}
-
 void PredictAffinities::examine(Check& check) {
   for (const char* name : {"scores.csv", "affinities.csv"})
     check.will_write({name, {Origin::stage, "predict_affinities"}});
+  if (!check.stage().tried) return;
+  Context& context = check.context();
+  context.registry->make<train::Dataset>(params_.dataset, context);
+  context.log.info(fmt::format("pairs by {} model file{}, and by baselines that cost little", params_.models.size(),
+                               params_.models.size() == 1 ? "" : "s"));
   check.require_written_by("models", params_.models, {{Origin::network}});
 }
 

@@ -12,7 +12,7 @@ namespace cambium::relate {
 
 /// The stage `predict_affinities`: predictions of networks for unseen pairs of compounds and targets, compared with
 /// cheap baselines, and a table of the pairs.
-class PredictAffinities : public Task, public Checked {
+class PredictAffinities : public Task {
  public:
   struct Params {
     std::vector<std::string> models;
@@ -22,7 +22,6 @@ class PredictAffinities : public Task, public Checked {
     static void describe(deck::Describe<Params>& d);
   };
   PredictAffinities(const Params& params, Context&) : params_(params) {}
-  void check(Context&) override;
   void examine(Check&) override;
   Outcome run(Context&) override;
   Work work() const override { return work_; }

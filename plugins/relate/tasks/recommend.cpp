@@ -10,6 +10,7 @@
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/numerics/gemm.hpp"
 #include "core/parallel/agree.hpp"
+#include "core/plugin/check.hpp"
 #include "core/plugin/registry.hpp"
 
 namespace cambium::relate {
@@ -35,14 +36,13 @@ void Recommend::Params::describe(deck::Describe<Params>& d) {
       .def(1e9);
 }
 
-void Recommend::check(Context& context) {
+void Recommend::examine(Check& check) {
+  for (const char* name : {"scores.csv", "recommended.csv"}) check.will_write({name, {Origin::stage, "recommend"}});
+  if (!check.stage().tried) return;
+  Context& context = check.context();
   context.registry->make<train::Dataset>(params_.dataset, context);
   context.log.info(fmt::format("items for users by {} model file{}, and by baselines without networks",
                                params_.models.size(), params_.models.size() == 1 ? "" : "s"));
-}
-
-void Recommend::examine(Check& check) {
-  for (const char* name : {"scores.csv", "recommended.csv"}) check.will_write({name, {Origin::stage, "recommend"}});
   check.require_written_by("models", params_.models, {{Origin::network}});
 }
 

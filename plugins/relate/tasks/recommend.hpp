@@ -11,7 +11,7 @@ namespace cambium::relate {
 /// The stage `recommend`: ranks for every user all items without interactions in training and validation, by networks
 /// and by cheap baselines, and evaluates the rankings on the test interactions; for a data set with split: validation
 /// all items without training interactions, on the validation interactions.
-class Recommend : public Task, public Checked {
+class Recommend : public Task {
  public:
   struct Params {
     std::vector<std::string> models;
@@ -22,7 +22,6 @@ class Recommend : public Task, public Checked {
     static void describe(deck::Describe<Params>& d);
   };
   Recommend(const Params& params, Context&) : params_(params) {}
-  void check(Context&) override;
   void examine(Check&) override;
   Outcome run(Context&) override;
   Work work() const override { return work_; }

@@ -6,6 +6,7 @@
 
 #include "core/base/key_error.hpp"
 #include "core/deck/about_key.hpp"
+#include "core/plugin/check.hpp"
 #include "plugins/submatrix/density/electron_check.hpp"
 #include "plugins/submatrix/density/per_cell.hpp"
 #include "plugins/submatrix/density/purification_steps.hpp"
@@ -218,12 +219,6 @@ DensityOptions DensityTask::options(const MatrixSystem& system) const {
   return out;
 }
 
-void DensityTask::check(Context& context) {
-  const MatrixSystem system =
-      deck::about_key("density_matrix.matrices", "matrices", [&] { return read_matrices(params_.matrices, context); });
-  for (const auto& line : describe_system(system, options(system), context.comm)) context.log.info(line);
-}
-
 /// Small systems are solved; of larger ones only keys and the number of electrons are checked.
 void DensityTask::examine(Check& check) {
   for (const auto& name : params_.output) {
@@ -239,6 +234,7 @@ void DensityTask::examine(Check& check) {
       deck::about_key("density_matrix.matrices", "matrices", [&] { return read_matrices(params_.matrices, context); });
   const auto functions = system.functions();
   DensityOptions options = this->options(system);
+  for (const auto& line : describe_system(system, options, context.comm)) context.log.info(line);
   check_solver(options);
   check_electrons(options.electrons, functions, options);
   if (options.purification && !system.hamiltonian_down) check_purification(options);

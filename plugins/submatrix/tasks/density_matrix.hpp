@@ -10,7 +10,7 @@
 namespace cambium::submatrix {
 
 /// One density matrix: reads, evaluates, reports, writes. No self-consistency.
-class DensityTask : public Task, public Checked {
+class DensityTask : public Task {
  public:
   enum class Method { submatrix, purification };
   struct Groups {
@@ -46,7 +46,6 @@ class DensityTask : public Task, public Checked {
   };
 
   DensityTask(const Params& params, Context& context);
-  void check(Context& context) override;
   void examine(Check&) override;
   Outcome run(Context& context) override;
   Work work() const override { return work_; }

@@ -9,6 +9,7 @@
 #include "core/base/constants.hpp"
 #include "core/io/csv.hpp"
 #include "core/particles/elements.hpp"
+#include "core/plugin/check.hpp"
 #include "plugins/submatrix/dftb/citations.hpp"
 
 namespace cambium::submatrix {
@@ -21,21 +22,17 @@ constexpr double debye_per_e_bohr = 2.541746473;  // CODATA 2018: e a0 over 1e-2
 
 }  // namespace
 
-void DftbTask::check(Context& context) {
-  const auto species = species_of(params_.structure, {}, context);
-  if (!species) return;
-  const DftbParameters parameters(params_.slater_koster, params_.shells, params_.repulsion, *species);
-  if (params_.spin) spin_constants(*params_.spin, parameters.elements());
-  if (params_.dispersion) dispersion_pairs(*params_.dispersion, parameters.elements());
-}
-
 void DftbTask::examine(Check& check) {
   check.will_write({"atoms.csv", {Origin::stage, "dftb"}});
   if (!check.stage().tried) return;
   check.require_written_by("structure.file", params_.structure.file,
                            {{Origin::output, "extxyz"}, {Origin::physics, "md"}});
   if (check.waits(params_.structure.file)) return;
-  this->check(check.context());
+  const auto species = species_of(params_.structure, {}, check.context());
+  if (!species) return;
+  const DftbParameters parameters(params_.slater_koster, params_.shells, params_.repulsion, *species);
+  if (params_.spin) spin_constants(*params_.spin, parameters.elements());
+  if (params_.dispersion) dispersion_pairs(*params_.dispersion, parameters.elements());
 }
 
 Task::Outcome DftbTask::run(Context& context) {

@@ -9,7 +9,7 @@
 namespace cambium::submatrix {
 
 /// The stage `dftb`: energies, charges, levels and forces of one structure (single point).
-class DftbTask : public Task, public Checked {
+class DftbTask : public Task {
  public:
   struct Params : DftbKeys {
     StructureInput structure;
@@ -21,7 +21,6 @@ class DftbTask : public Task, public Checked {
   };
   DftbTask(const Params& params, Context&) : params_(params) {}
 
-  void check(Context& context) override;
   void examine(Check&) override;
   Outcome run(Context& context) override;
   Work work() const override { return {static_cast<std::int64_t>(state_ ? state_->excess.size() : 0), "atom", 1}; }

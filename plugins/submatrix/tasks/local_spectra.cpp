@@ -10,6 +10,7 @@
 #include "core/base/key_error.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/parallel/gather.hpp"
+#include "core/plugin/check.hpp"
 
 namespace cambium::submatrix {
 
@@ -62,7 +63,10 @@ MatrixSystem LocalSpectra::system(const Job& job, Context& alone) const {
   return out;
 }
 
-void LocalSpectra::check(Context& context) {
+void LocalSpectra::examine(Check& check) {
+  for (const auto& set : params_.sets) check.will_write({set.name + ".h5", {Origin::stage, "local_spectra"}});
+  if (!check.stage().tried) return;
+  Context& context = check.context();
   Comm self(MPI_COMM_SELF);
   std::int64_t first = 0;
   for (std::size_t s = 0; s < params_.sets.size(); first += params_.sets[s].frames, ++s) {
@@ -73,10 +77,6 @@ void LocalSpectra::check(Context& context) {
                                  params_.sets[s].name, params_.sets[s].frames, one.name, one.atoms,
                                  one.layout->dimension(), one.electrons, moments()));
   }
-}
-
-void LocalSpectra::examine(Check& check) {
-  for (const auto& set : params_.sets) check.will_write({set.name + ".h5", {Origin::stage, "local_spectra"}});
 }
 
 Window LocalSpectra::find_window(const Job& first, Context& context) const {

@@ -13,7 +13,7 @@ namespace cambium::submatrix {
 
 /// Stage that computes the training data of local_levels: each Hamiltonian is fully diagonalised on one rank;
 /// Hamiltonians are distributed round-robin.
-class LocalSpectra : public Task, public Checked {
+class LocalSpectra : public Task {
  public:
   struct Set {
     std::string name;
@@ -28,7 +28,6 @@ class LocalSpectra : public Task, public Checked {
     static void describe(deck::Describe<Params>& d);
   };
   LocalSpectra(const Params& params, Context&) : params_(params) {}
-  void check(Context& context) override;
   void examine(Check&) override;
   Outcome run(Context& context) override;
   Work work() const override { return {std::ssize(jobs()), "Hamiltonian"}; }

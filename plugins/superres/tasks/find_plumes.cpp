@@ -12,6 +12,7 @@
 #include "core/io/hdf5/h5.hpp"
 #include "core/io/provenance.hpp"
 #include "core/parallel/agree.hpp"
+#include "core/plugin/check.hpp"
 #include "core/plugin/registry.hpp"
 #include "core/train/weights/artifact.hpp"
 #include "plugins/superres/datasets/plumes.hpp"
@@ -25,15 +26,14 @@ void FindPlumes::Params::describe(deck::Describe<Params>& d) {
   d("batch", &Params::batch, "batch size: images evaluated at a time").at_least(1).def(8);
 }
 
-void FindPlumes::check(Context& context) {
-  for (const auto* data : {&params_.training, &params_.test}) context.registry->make<train::Dataset>(*data, context);
-  context.log.info(
-      fmt::format("find_plumes: a threshold, a logistic regression and {} networks", params_.models.size()));
-}
-
 void FindPlumes::examine(Check& check) {
   check.will_write({"scores.csv", {Origin::stage, "find_plumes"}});
   check.will_write({"plumes.h5", {Origin::stage, "find_plumes"}});
+  if (!check.stage().tried) return;
+  Context& context = check.context();
+  for (const auto* data : {&params_.training, &params_.test}) context.registry->make<train::Dataset>(*data, context);
+  context.log.info(
+      fmt::format("find_plumes: a threshold, a logistic regression and {} networks", params_.models.size()));
   check.require_written_by("models", params_.models, {{Origin::network}});
   check.reads(params_.training.node);
   check.reads(params_.test.node);

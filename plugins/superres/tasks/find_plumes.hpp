@@ -18,7 +18,7 @@ class Plumes;
 /// The stage `find_plumes`: evaluates networks that segment plumes on unseen images, compared with baselines without a
 /// network: all background, a temperature threshold, and a pointwise logistic regression. The metric is the
 /// intersection over union of DeepCAM.
-class FindPlumes : public Task, public Checked {
+class FindPlumes : public Task {
  public:
   struct Params {
     deck::Choice<train::Dataset> training, test;
@@ -27,7 +27,6 @@ class FindPlumes : public Task, public Checked {
     static void describe(deck::Describe<Params>& d);
   };
   FindPlumes(const Params& params, Context&) : params_(params) {}
-  void check(Context&) override;
   void examine(Check&) override;
   Outcome run(Context&) override;
   Work work() const override { return {images_, "sample"}; }

@@ -15,6 +15,7 @@
 #include "core/io/hdf5/labels.hpp"
 #include "core/io/provenance.hpp"
 #include "core/parallel/agree.hpp"
+#include "core/plugin/check.hpp"
 #include "plugins/superres/equations/residual.hpp"
 #include "plugins/superres/evaluate/decode_windows.hpp"
 #include "plugins/superres/evaluate/look_at_fields.hpp"
@@ -123,15 +124,13 @@ std::vector<std::string> Reconstruct::columns() const {
   return out;
 }
 
-void Reconstruct::check(Context& context) {
-  context.log.info(fmt::format("reconstruct: 1/{:g} of the frames, 1/{:g} x 1/{:g} of the points, by {}",
-                               params_.ratio[0], params_.ratio[1], params_.ratio[2], fmt::join(columns(), ", ")));
-}
-
 void Reconstruct::examine(Check& check) {
   for (const char* name : {"scores.csv", "frames.h5"}) check.will_write({name, {Origin::stage, "reconstruct"}});
   if (params_.write) check.will_write({params_.write->file, {Origin::fields_of, "reconstruct"}});
   if (!check.stage().tried) return;
+  check.context().log.info(fmt::format("reconstruct: 1/{:g} of the frames, 1/{:g} x 1/{:g} of the points, by {}",
+                                       params_.ratio[0], params_.ratio[1], params_.ratio[2],
+                                       fmt::join(columns(), ", ")));
   for (const auto& [name, file] : params_.models) {
     const std::string key = deck::child_path("models", name);
     check.require_written_by(key, file, {{Origin::network}});

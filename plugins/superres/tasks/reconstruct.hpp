@@ -16,7 +16,7 @@ namespace cambium::superres {
 /// Stage `reconstruct`: samples a run coarsely in time and space, reconstructs it by interpolation, by the solver
 /// itself and by trained models, and reports how well the physics is preserved. One of the reconstructions may be
 /// written, at any resolution.
-class Reconstruct : public Task, public Checked {
+class Reconstruct : public Task {
  public:
   /// Output of a reconstruction to a file.
   struct Write {
@@ -44,7 +44,6 @@ class Reconstruct : public Task, public Checked {
   };
   /// Parses the equations; InputError points at the column.
   Reconstruct(const Params& params, Context& context);
-  void check(Context& context) override;
   void examine(Check&) override;
   Outcome run(Context& context) override;
   Work work() const override { return work_; }

@@ -13,6 +13,7 @@
 #include "core/deck/node.hpp"
 #include "core/io/csv.hpp"
 #include "core/parallel/agree.hpp"
+#include "core/plugin/check.hpp"
 #include "plugins/superres/datasets/snapshots.hpp"
 #include "plugins/superres/equations/stated_flow.hpp"
 #include "plugins/superres/equations/well_layout.hpp"
@@ -149,14 +150,12 @@ void ScoreForecasts::Params::describe(deck::Describe<Params>& d) {
 
 std::vector<std::string> ScoreForecasts::rows() const { return rows_of(params_); }
 
-void ScoreForecasts::check(Context& context) {
-  context.log.info(fmt::format("score_forecasts: {} over {} file(s), one step and {} frames ahead from {} input frames",
-                               fmt::join(rows(), ", "), params_.data.size(), params_.horizon, params_.history));
-}
-
 void ScoreForecasts::examine(Check& check) {
   check.will_write({"scores.csv", {Origin::stage, "score_forecasts"}});
   check.will_write({"leads.csv", {Origin::stage, "score_forecasts"}});
+  check.context().log.info(
+      fmt::format("score_forecasts: {} over {} file(s), one step and {} frames ahead from {} input frames",
+                  fmt::join(rows(), ", "), params_.data.size(), params_.horizon, params_.history));
 }
 
 std::unique_ptr<Forecaster> ScoreForecasts::forecaster(const std::string& method, const Runs& runs, std::size_t run,

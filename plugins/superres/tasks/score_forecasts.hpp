@@ -24,7 +24,7 @@ struct ForecastScores {
 
 /// Stage `score_forecasts`: VRMSE of forecasts by persistence, by the solver and by networks, of one step and by
 /// windows of lead, as The Well (Ohana et al. 2024) compares its baselines.
-class ScoreForecasts : public Task, public Checked {
+class ScoreForecasts : public Task {
  public:
   struct Params {
     std::vector<std::string> data, methods;
@@ -40,7 +40,6 @@ class ScoreForecasts : public Task, public Checked {
     static void describe(deck::Describe<Params>& d);
   };
   ScoreForecasts(const Params& params, Context&) : params_(params) {}
-  void check(Context& context) override;
   void examine(Check&) override;
   Outcome run(Context& context) override;
   Work work() const override { return work_; }

@@ -12,6 +12,7 @@
 #include "core/io/csv.hpp"
 #include "core/io/hdf5/h5.hpp"
 #include "core/parallel/agree.hpp"
+#include "core/plugin/check.hpp"
 
 namespace cambium::superres {
 
@@ -61,11 +62,6 @@ std::optional<double> settled_at(const Series& series, double steady, double win
   return out;
 }
 
-void SpinUp::check(Context& context) {
-  context.log.info(fmt::format("spin_up: averages over {:g} within {:g} % of the end of {}, from t = {:g}",
-                               params_.window, 100.0 * params_.within, params_.steady.run, params_.steady.from));
-}
-
 Series SpinUp::series_of(const std::string& run, const std::string& quantity) const {
   const std::string path = (std::filesystem::path(params_.runs.at(run)) / "thermo.h5").string();
   const auto file = io::File::open(path);
@@ -86,6 +82,9 @@ Series SpinUp::series_of(const std::string& run, const std::string& quantity) co
 
 void SpinUp::examine(Check& check) {
   check.will_write({"spin_up.csv", {Origin::stage, "spin_up"}});
+  check.context().log.info(fmt::format("spin_up: averages over {:g} within {:g} % of the end of {}, from t = {:g}",
+                                       params_.window, 100.0 * params_.within, params_.steady.run,
+                                       params_.steady.from));
   for (const auto& [name, folder] : params_.runs) {
     const std::string table = (std::filesystem::path(folder) / "thermo.h5").string();
     const auto promise = check.written_before(table);

@@ -24,7 +24,7 @@ std::optional<double> settled_at(const Series& series, double steady, double win
 
 /// Stage `spin_up`: time that runs need to reach the statistically steady state, which is defined by the end of one of
 /// them.
-class SpinUp : public Task, public Checked {
+class SpinUp : public Task {
  public:
   struct Steady {
     std::string run;
@@ -39,7 +39,6 @@ class SpinUp : public Task, public Checked {
     static void describe(deck::Describe<Params>& d);
   };
   SpinUp(const Params& params, Context&) : params_(params) {}
-  void check(Context& context) override;
   void examine(Check&) override;
   Outcome run(Context& context) override;
   Work work() const override { return {std::ssize(params_.runs), "run"}; }

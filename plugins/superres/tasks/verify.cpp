@@ -7,6 +7,7 @@
 #include "core/base/error.hpp"
 #include "core/io/csv.hpp"
 #include "core/parallel/agree.hpp"
+#include "core/plugin/check.hpp"
 #include "plugins/superres/equations/residual.hpp"
 #include "plugins/superres/evaluate/look_at_fields.hpp"
 
@@ -32,16 +33,13 @@ Verify::Verify(const Params& params, Context&) : params_(params) {
   for (const auto& text : params_.equations) equations_.push_back(parse_equation(text, vocabulary, ++number));
 }
 
-void Verify::check(Context& context) {
-  for (const auto& equation : equations_) {
-    std::string terms = equation.terms.size() == 1 ? "term" : "terms";
-    context.log.info(fmt::format("verify: {} ({} {}, {} derivatives)", equation.text, equation.terms.size(), terms,
-                                 equation.derivatives().size()));
-  }
-}
-
 void Verify::examine(Check& check) {
   check.will_write({"residuals.csv", {Origin::stage, "verify"}});
+  for (const auto& equation : equations_) {
+    std::string terms = equation.terms.size() == 1 ? "term" : "terms";
+    check.context().log.info(fmt::format("verify: {} ({} {}, {} derivatives)", equation.text, equation.terms.size(),
+                                         terms, equation.derivatives().size()));
+  }
   look_at_fields({params_.data, params_.fields, params_.frames, params_.periodic}, check);
 }
 

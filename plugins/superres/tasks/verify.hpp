@@ -11,7 +11,7 @@ namespace cambium::superres {
 
 /// Stage `verify`: checks equations written as text against data before training on them. Prints the residual of the
 /// data, as given and with exchanged axes, and refuses equations that the data do not obey.
-class Verify : public Task, public Checked {
+class Verify : public Task {
  public:
   struct Params {
     std::string data;
@@ -25,7 +25,6 @@ class Verify : public Task, public Checked {
   };
   /// Parses the equations; InputError points at the column.
   Verify(const Params& params, Context& context);
-  void check(Context& context) override;
   void examine(Check&) override;
   Outcome run(Context& context) override;
   Work work() const override { return work_; }

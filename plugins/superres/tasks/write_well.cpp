@@ -13,6 +13,7 @@
 #include "core/io/hdf5/h5.hpp"
 #include "core/io/provenance.hpp"
 #include "core/parallel/agree.hpp"
+#include "core/plugin/check.hpp"
 #include "plugins/superres/equations/stated_flow.hpp"
 #include "plugins/superres/equations/well_layout.hpp"
 #include "plugins/superres/samples/resampling.hpp"
@@ -145,13 +146,10 @@ std::vector<std::string> WriteWell::files() const {
   return out;
 }
 
-void WriteWell::check(Context& context) {
-  for (const auto& split : splits())
-    context.log.info(fmt::format("write_well: {} run(s) to {}", split.runs->size(), file_of(split.name)));
-}
-
 void WriteWell::examine(Check& check) {
   for (const auto& file : files()) check.will_write({file, {Origin::stage, "write_well"}});
+  for (const auto& split : splits())
+    check.context().log.info(fmt::format("write_well: {} run(s) to {}", split.runs->size(), file_of(split.name)));
 }
 
 std::vector<Citation> WriteWell::citations() const { return {well_citation()}; }

@@ -13,7 +13,7 @@ namespace cambium::superres {
 /// Stage `write_well`: runs of rayleigh_benard in the layout of The Well's rayleigh_benard (Ohana et al. 2024), one
 /// file data/SPLIT/rayleigh_benard_Rayleigh_RA_Prandtl_PR.hdf5 for each split, under the stage's folder, as its loaders
 /// expect. There b is 1 below and 0 above, and p includes the pressure of that shift.
-class WriteWell : public Task, public Checked {
+class WriteWell : public Task {
  public:
   struct Params {
     std::vector<std::string> train, valid, test;
@@ -24,7 +24,6 @@ class WriteWell : public Task, public Checked {
     static void describe(deck::Describe<Params>& d);
   };
   WriteWell(const Params& params, Context&) : params_(params) {}
-  void check(Context& context) override;
   void examine(Check&) override;
   Outcome run(Context& context) override;
   Work work() const override { return work_; }

@@ -12,6 +12,7 @@
 #include "core/io/csv.hpp"
 #include "core/io/text_lines.hpp"
 #include "core/parallel/agree.hpp"
+#include "core/plugin/check.hpp"
 
 namespace cambium::my_task {
 
@@ -76,8 +77,9 @@ Column read_column(const std::string& path, const std::string& name) {
 
 }  // namespace
 
-void MyTask::check(Context& context) {
-  context.log.info(
+void MyTask::examine(Check& check) {
+  check.will_write({"my_task.csv", {Origin::stage, "my_task"}});
+  check.context().log.info(
       fmt::format("my_task: mean of '{}' in {}, {} blocks", params_.column, params_.table, params_.blocks));
 }
 

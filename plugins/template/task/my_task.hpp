@@ -30,7 +30,7 @@ class MyTask : public Task {
   };
   MyTask(const Params& params, Context&) : params_(params) {}
 
-  void check(Context&) override;
+  void examine(Check&) override;
   Outcome run(Context&) override;
   Work work() const override { return work_; }
   std::vector<Result> results() const override { return results_; }

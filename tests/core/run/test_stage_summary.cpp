@@ -43,7 +43,7 @@ class Press : public Task {
     static void describe(deck::Describe<Params>& d) { d("silent", &Params::silent, "says nothing").def(false); }
   };
   Press(const Params& params, Context&) : params_(params) {}
-  void check(Context&) override {}
+  void examine(Check&) override {}
   Outcome run(Context& context) override {
     context.log.info("prints");
     for (int k = 0; k < 2 && !params_.silent; ++k) context.log.warn("the ink is low");
