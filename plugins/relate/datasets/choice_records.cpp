@@ -25,6 +25,7 @@ void join_validation(ChoiceTable& table) {
 ChoiceTable for_validation(const ChoiceTable& table) {
   ChoiceTable out = table;
   out.test = std::move(out.validation);
+  out.held_out = "validation";
   out.validation.clear();
   return out;
 }

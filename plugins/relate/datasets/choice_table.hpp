@@ -13,6 +13,7 @@ namespace cambium::relate {
 struct ChoiceTable {
   using Lists = std::vector<std::vector<std::int32_t>>;  ///< items of each user, ascending
   std::string source;                                    ///< for messages
+  std::string held_out = "test";                         ///< which interactions `test` holds, for messages
   std::int64_t users = 0, items = 0, tags = 0;
   std::int64_t known = 0;  ///< test interactions that are also in training or validation, omitted
   Lists training, validation, test;

@@ -35,8 +35,8 @@ static ItemScores cosines(const std::shared_ptr<const ChoiceTable>& table) {
   };
 }
 
-static std::string on_validation(std::int64_t best, double recall) {
-  return std::isnan(recall) ? "" : fmt::format("; Recall@{} {:.4f} on validation", best, recall);
+static std::string tuned_on(const ChoiceTable& split, std::int64_t best, double recall) {
+  return std::isnan(recall) ? "" : fmt::format("; Recall@{} {:.4f} on {}", best, recall, split.held_out);
 }
 
 static ChoiceBaseline neighbours(const std::shared_ptr<const ChoiceTable>& table, const ChoiceTable& split,
@@ -45,7 +45,7 @@ static ChoiceBaseline neighbours(const std::shared_ptr<const ChoiceTable>& table
   const auto keys = tuned_neighbours(split, best, recall);
   const auto found = std::make_shared<const ItemNeighbours>(*table, keys);
   return {"item neighbours", [table, found](std::int32_t user) { return found->scores(table->training[user]); },
-          text_of(keys) + on_validation(best, recall)};
+          text_of(keys) + tuned_on(split, best, recall)};
 }
 
 static ChoiceBaseline ease(const std::shared_ptr<const ChoiceTable>& table,
@@ -61,7 +61,7 @@ static ChoiceBaseline ease(const std::shared_ptr<const ChoiceTable>& table,
   const double lambda = tuned_lambda(split, keys.ease_lambda, keys.best, recall);
   const auto found = std::make_shared<const Ease>(table, lambda);
   out.scores = [found](std::int32_t user) { return found->scores(user); };
-  out.settings = fmt::format("lambda {:g}{}", lambda, on_validation(keys.best, recall));
+  out.settings = fmt::format("lambda {:g}{}", lambda, tuned_on(*split, keys.best, recall));
   return out;
 }
 

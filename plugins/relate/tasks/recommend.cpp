@@ -21,11 +21,13 @@ void Recommend::Params::describe(deck::Describe<Params>& d) {
     "data set of interactions, whose test split is predicted; with split: validation its validation split, to choose "
     "settings");
   d("k", &Params::best, "items that a user is offered").formerly("best").range(1, 1000).def(20);
-  d("users", &Params::users, "number of users to evaluate, evenly spaced among those with test interactions; 0 for all")
+  d("users", &Params::users,
+    "number of users to evaluate, evenly spaced among those with interactions to predict; 0 for all")
       .at_least(0)
       .def(500);
   d("ease_lambda", &Params::ease_lambda,
-    "ridge of the baseline EASE; of several the best on validation is taken; []: without EASE")
+    "ridge of the baseline EASE; of several the best on validation is taken, or on a tenth of training where there is "
+    "no validation; []: without EASE")
       .positive()
       .def({10.0, 30.0, 100.0, 300.0, 1000.0});
   d("ease_memory", &Params::ease_memory,
@@ -50,7 +52,8 @@ void Recommend::choose_users(const ChoiceTable& table) {
   std::vector<std::int32_t> all;
   for (std::size_t u = 0; u < table.test.size(); ++u)
     if (!table.test[u].empty()) all.push_back(static_cast<std::int32_t>(u));
-  if (all.empty()) throw InputError(fmt::format("{}: no user has test interactions; give some", table.source));
+  if (all.empty())
+    throw InputError(fmt::format("{}: no user has {} interactions; give some", table.source, table.held_out));
   const auto most = params_.users == 0 ? all.size() : std::min(all.size(), static_cast<std::size_t>(params_.users));
   users_.clear();
   for (std::size_t k = 0; k < most; ++k) users_.push_back(all[k * all.size() / most]);
@@ -170,7 +173,8 @@ void Recommend::write(const std::vector<Judged>& all, const ChoiceTable& table, 
     scores += fmt::format("{},{},{},{}\n", judged.method, number_text(recall), number_text(ndcg), number_text(fresh));
   }
   lines_.push_back(
-      "new items: recall of items without an interaction in training, over users with such items in the test set");
+      fmt::format("new items: recall of items without an interaction in training, over users with such items in {}",
+                  table.held_out));
   lines_.insert(lines_.end(), settings_.begin(), settings_.end());
   std::string text = "user,place,item,chosen\n";
   for (std::size_t k = 0; k < users_.size(); ++k)

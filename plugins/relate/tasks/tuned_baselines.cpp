@@ -28,7 +28,9 @@ ChoiceTable tuning_split(const ChoiceTable& table) {
   out.items = table.items;
   out.training = table.training;
   const bool apart = holds_any(table.validation);
-  out.test = apart ? table.validation : holds_any(table.joined) ? table.joined : every_tenth(table.training);
+  const bool joined = !apart && holds_any(table.joined);
+  out.test = apart ? table.validation : joined ? table.joined : every_tenth(table.training);
+  out.held_out = apart || joined ? "validation" : "a tenth of training";
   out.validation.resize(out.training.size());
   if (apart) return out;
   for (std::size_t u = 0; u < out.training.size(); ++u)

@@ -12,7 +12,7 @@ namespace cambium::relate {
 
 /// The split for choosing settings: its test is the validation split, even if join_validation() added that to training,
 /// or, if there is none, a tenth of the training interactions of every user with two or more; its training is the rest.
-/// Does not use the test split of `table`.
+/// `held_out` of the result says which. Does not use the test split of `table`.
 ChoiceTable tuning_split(const ChoiceTable& table);
 
 /// Mean Recall@k of at most 1000 evenly spaced users of the table's test.

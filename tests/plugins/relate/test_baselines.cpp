@@ -112,13 +112,16 @@ TEST_CASE("settings are chosen on validation, joined or not, else on a tenth of 
   const auto apart = tuning_split(table);
   CHECK(apart.training == table.training);
   CHECK(apart.test == table.validation);
+  CHECK(apart.held_out == "validation");
   auto joined = table;
   join_validation(joined);
   const auto again = tuning_split(joined);
   CHECK(again.training == table.training);
   CHECK(again.test == table.validation);
+  CHECK(again.held_out == "validation");
   joined.joined.clear();
   const auto drawn = tuning_split(joined);
+  CHECK(drawn.held_out == "a tenth of training");
   std::size_t held = 0, all = 0;
   for (std::size_t u = 0; u < joined.training.size(); ++u) {
     auto both = drawn.training[u];

@@ -124,7 +124,8 @@ TEST_CASE("the stage ranks the validation split of a data set with split: valida
   Place place(self, scratch.file("ranked"));
   const auto lines_for = [&](const std::string& split) {
     return place
-        .run("recommend", "{dataset: {type: interactions, synthetic: {}, split: " + split + "}, ease_lambda: []}")
+        .run("recommend",
+             "{dataset: {type: interactions, synthetic: {}, split: " + split + "}, ease_lambda: [10.0, 1000.0]}")
         ->lines();
   };
   const auto table = made();
@@ -142,6 +143,16 @@ TEST_CASE("the stage ranks the validation split of a data set with split: valida
                    "ranked for the validation split; items of the test split are candidates") == 1);
   CHECK(lines_for("test")[1] == lines_for("training")[1]);
   CHECK(lines_for("test")[1] != lines[1]);
+
+  // The interactions of the validation split are ranked, so settings are chosen by others, and the summary says which.
+  const auto ending = [](const std::vector<std::string>& of, const std::string& end) {
+    return std::count_if(of.begin(), of.end(), [&](const auto& line) { return line.ends_with(end); });
+  };
+  CHECK(ending(lines, " on a tenth of training") == 2);  // item neighbours, EASE
+  CHECK(ending(lines, " on validation") == 0);
+  CHECK(ending(lines, "of users with some in validation") == 1);
+  CHECK(ending(lines_for("test"), " on validation") == 2);
+  CHECK(ending(lines_for("test"), "of users with some in test") == 1);
 }
 
 TEST_CASE("damaged files of choices are refused") {
