@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/numerics/gemm.hpp"
+#include "core/sparse/column_cosines.hpp"
 #include "plugins/graph/links/propagation.hpp"
 #include "plugins/graph/links/spectrum.hpp"
 
@@ -33,6 +34,21 @@ class Popular : public LinkScores {
 
  private:
   std::vector<float> counts_;
+};
+
+class Cosines : public LinkScores {
+ public:
+  explicit Cosines(const LinkGraph& graph) : cosines_(graph.training), row_(static_cast<std::size_t>(graph.items)) {}
+  void scores(std::span<const std::int32_t> users, float* out) override {
+    for (const auto user : users) {
+      cosines_.scores(user, row_);
+      out = std::transform(row_.begin(), row_.end(), out, [](double x) { return static_cast<float>(x); });
+    }
+  }
+
+ private:
+  sparse::ColumnCosines cosines_;
+  std::vector<double> row_;
 };
 
 /// R S M^T M for a diagonal S and a matrix M of the same entries as R.
@@ -165,12 +181,7 @@ class Products : public LinkScores {
 
 std::unique_ptr<LinkScores> most_popular(const LinkGraph& graph) { return std::make_unique<Popular>(graph); }
 
-std::unique_ptr<LinkScores> item_cosine(const LinkGraph& graph) {
-  const auto scales = item_scales(graph);
-  auto matrix = graph.training;
-  for (std::size_t e = 0; e < matrix.value.size(); ++e) matrix.value[e] = scales[matrix.column[e]];
-  return std::make_unique<TwoSteps>(graph, std::move(matrix), scales);
-}
+std::unique_ptr<LinkScores> item_cosine(const LinkGraph& graph) { return std::make_unique<Cosines>(graph); }
 
 std::unique_ptr<LinkScores> linear_filter(const LinkGraph& graph) { return filter(graph); }
 

@@ -10,8 +10,7 @@ namespace cambium::graph {
 
 /// Number of links of an item.
 std::unique_ptr<LinkScores> most_popular(const LinkGraph& graph);
-/// R D_i^-1/2 C, C the cosines of the columns of R: items similar to those of the user, with emphasis on rare ones
-/// (after Sarwar et al. 2001).
+/// R C, C the cosines of the columns of R: items similar to those of the user (sparse::ColumnCosines).
 std::unique_ptr<LinkScores> item_cosine(const LinkGraph& graph);
 /// R N^T N.
 std::unique_ptr<LinkScores> linear_filter(const LinkGraph& graph);

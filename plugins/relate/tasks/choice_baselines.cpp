@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
+#include "core/sparse/column_cosines.hpp"
 #include "plugins/relate/tasks/ease.hpp"
 #include "plugins/relate/tasks/item_neighbours.hpp"
 #include "plugins/relate/tasks/logistic.hpp"
@@ -20,17 +22,19 @@ std::vector<double> popularity(const ChoiceTable& table) {
   return out;
 }
 
-/// By co-occurrence: from the user's items to all their users, to all items of these.
-static ItemScores cosines(const std::shared_ptr<const ChoiceTable>& table) {
-  const auto chosen_by = std::make_shared<const ChoiceTable::Lists>(users_of_items(*table));
-  return [table, chosen_by](std::int32_t user) {
-    std::vector<double> by_user(table->training.size(), 0.0), out(static_cast<std::size_t>(table->items), 0.0);
-    const auto root = [&](std::int32_t item) { return std::sqrt(static_cast<double>((*chosen_by)[item].size())); };
-    for (const auto j : table->training[user])
-      for (const auto other : (*chosen_by)[j]) by_user[other] += 1.0 / root(j);
-    for (std::size_t other = 0; other < by_user.size(); ++other)
-      if (by_user[other] > 0.0)
-        for (const auto i : table->training[other]) out[i] += by_user[other] / root(i);
+static ItemScores cosines(const ChoiceTable& table) {
+  sparse::Csr<float> training;
+  training.rows = std::ssize(table.training);
+  training.columns = table.items;
+  for (const auto& list : table.training) {
+    training.column.insert(training.column.end(), list.begin(), list.end());
+    training.start.push_back(std::ssize(training.column));
+  }
+  training.value.assign(training.column.size(), 1.0f);
+  const auto found = std::make_shared<const sparse::ColumnCosines>(std::move(training));
+  return [found, items = table.items](std::int32_t user) {
+    std::vector<double> out(static_cast<std::size_t>(items));
+    found->scores(user, out);
     return out;
   };
 }
@@ -80,7 +84,7 @@ std::vector<ChoiceBaseline> choice_baselines(const std::shared_ptr<const ChoiceT
   const auto popular = popularity(*table);
   const auto split = std::make_shared<const ChoiceTable>(tuning_split(*table));
   std::vector<ChoiceBaseline> out{{"most popular", [popular](std::int32_t) { return popular; }, ""},
-                                  {"cosines of items", cosines(table), ""},
+                                  {"item-item cosine", cosines(*table), ""},
                                   neighbours(table, *split, keys.best)};
   if (!keys.ease_lambda.empty()) out.push_back(ease(table, split, keys));
   add_logistic(table, std::accumulate(popular.begin(), popular.end(), 0.0), out);

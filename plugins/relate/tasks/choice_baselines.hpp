@@ -30,8 +30,7 @@ struct ChoiceBaselineKeys {
 
 /// Baselines in the order of a table, from the training split only, with settings selected on tuning_split():
 /// - popularity: the number of users of an item;
-/// - item cosine similarities by users, sum over the user's items j of |U_i and U_j| / sqrt(|U_i| |U_j|) (Sarwar et
-///   al. 2001);
+/// - item-item cosine, sum over the user's items j of |U_i and U_j| / sqrt(|U_i| |U_j|) (sparse::ColumnCosines);
 /// - the same with neighbours, shrinkage and powers (ItemNeighbours);
 /// - EASE (Steck 2019), without `scores` if its matrix takes more than `ease_memory`;
 /// - logistic regression on users, items and tags, with four negatives for each interaction (omitted above two million

@@ -218,12 +218,13 @@ TEST_CASE("drawn records are of items that a user did not choose, and know nothi
   CHECK(items(other) != items(records));
 }
 
-TEST_CASE("cosines of items are those of the columns of the table of choices") {
+TEST_CASE("item-item cosines are those of the columns of the table of choices") {
   const auto table = made();
   const auto baselines = choice_baselines(table, {.ease_lambda = {10.0}});
   REQUIRE(baselines.size() == 5);
   const auto popular = popularity(*table);
   CHECK(baselines[0].scores(7) == popular);
+  CHECK(baselines[1].method == "item-item cosine");  // the name and the method of predict_links (plugin graph)
   for (const std::int32_t user : {0, 11}) {
     const auto found = baselines[1].scores(user);
     for (std::int32_t i = 0; i < table->items; i += 7) {

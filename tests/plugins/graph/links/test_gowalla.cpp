@@ -59,7 +59,7 @@ TEST_CASE("baselines and light_gcn on Gowalla", "[data]") {
     CHECK_THAT(found.at(method).second, Catch::Matchers::WithinAbs(ndcg, 5e-4));
   };
   near("most", 0.0416, 0.0317);
-  near("item-item", 0.1148, 0.0827);
+  near("item-item", 0.1273, 0.0944);
   near("linear", 0.1682, 0.1331);
   near("GF-CF", 0.1865, 0.1534);
   CHECK(found.at("light_gcn").first >= 0.180);

@@ -37,11 +37,17 @@ TEST_CASE("the most popular items", "[links]") {
   check(*most_popular(*graph), 1, {2, 2, 1, 0});
 }
 
-TEST_CASE("cosines of items", "[links]") {
+TEST_CASE("item-item cosine", "[links]") {
   const auto graph = small();
   // Columns: item 0 of users {0, 2}, item 1 of {0, 1}, item 2 of {1}; user 0 has items 0 and 1.
-  const double c01 = 0.5, c12 = std::sqrt(0.5), rare = std::sqrt(0.5);  // both items have two users
-  check(*item_cosine(*graph), 0, {rare * (1.0 + c01), rare * (c01 + 1.0), rare * c12, 0.0});
+  const double c01 = 0.5, c12 = std::sqrt(0.5);
+  check(*item_cosine(*graph), 0, {1.0 + c01, c01 + 1.0, c12, 0.0});
+  check(*item_cosine(*graph), 1, {c01, 1.0 + c12, c12 + 1.0, 0.0});  // item 2 is rarer than item 1 and counts no more
+  std::vector<float> both(8);
+  const std::vector<std::int32_t> users{1, 0};
+  item_cosine(*graph)->scores(users, both.data());
+  CHECK_THAT(both[0], Catch::Matchers::WithinAbs(c01, 1e-6));
+  CHECK_THAT(both[4], Catch::Matchers::WithinAbs(1.0 + c01, 1e-6));
 }
 
 TEST_CASE("the linear filter", "[links]") {
