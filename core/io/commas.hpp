@@ -24,7 +24,7 @@ class Commas {
   /// True if a comma cannot separate thousands.
   bool decimals() const { return some_ && !grouped_; }
 
- private:
+  /// True for a number with a comma before three digits, as 12,000.
   static bool is_grouped(std::string_view number) {
     const auto digit = [](char c) { return c >= '0' && c <= '9'; };
     if (!number.empty() && (number.front() == '-' || number.front() == '+')) number.remove_prefix(1);
@@ -34,6 +34,7 @@ class Commas {
            std::all_of(before.begin(), before.end(), digit) && std::all_of(behind.begin(), behind.end(), digit);
   }
 
+ private:
   bool some_ = false, grouped_ = true, others_ = false;
 };
 

@@ -3,6 +3,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "core/io/commas.hpp"
+
 namespace cambium::graph {
 
 namespace {
@@ -204,6 +206,7 @@ std::optional<std::int64_t> CellLines::whole(std::string_view cell) const {
   const auto begin = cell.data() + (cell.size() > 1 && cell.front() == '+' && cell[1] != '-' ? 1 : 0);
   const auto [end, error] = std::from_chars(begin, cell.data() + cell.size(), value);
   if (error == std::errc() && end == cell.data() + cell.size()) return value;
+  if (io::Commas::is_grouped(cell)) return {};  // 12,000 may be 12 or 12000
   constexpr double exact = 9007199254740992.0;  // doubles represent all integers up to here
   const auto number = real(cell);
   if (!number || *number != std::floor(*number) || std::abs(*number) > exact) return {};

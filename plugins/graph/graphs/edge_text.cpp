@@ -25,6 +25,12 @@ using Column = EdgeTextKeys::Column;
 /// Seconds or milliseconds since 1970, from 1979 to 2128: not plausible as weights.
 bool is_time(double x) { return x == std::floor(x) && ((x >= 3e8 && x < 5e9) || (x >= 3e11 && x < 5e12)); }
 
+std::string without_comma(std::string_view cell) {
+  std::string out(cell);
+  std::erase(out, ',');
+  return out;
+}
+
 constexpr const char* or_neighbours =
     "; if a line lists the neighbours of a node, as in a graph of METIS, save the graph as a list of edges";
 
@@ -92,6 +98,9 @@ class EdgeReader {
   }
 
   std::int64_t node(std::string_view cell) const {
+    if (io::Commas::is_grouped(cell))
+      lines_.fail(fmt::format("'{}' may be node {} or {}: write whole numbers without separators", cell,
+                              cell.substr(0, cell.find(',')), without_comma(cell)));
     const auto found = lines_.whole(cell);
     if (!found)
       lines_.fail(fmt::format("expected a whole number for a node, found '{}'{}", cell,
@@ -221,6 +230,11 @@ class EdgeReader {
       throw InputError(fmt::format(
           "{}: some weights have a comma before three digits, as 12,000, others have none: it may be a decimal point "
           "or a thousands separator; write decimal points as points, without thousands separators",
+          out_.path));
+    if (commas_.is_ambiguous())
+      throw InputError(fmt::format(
+          "{}: every weight has a comma before three digits, as 12,000: it may be a decimal point or a thousands "
+          "separator; write decimal points as points, without thousands separators",
           out_.path));
     if (!columns_.empty() || out_.weight.empty()) return;
     require_plain_thirds();

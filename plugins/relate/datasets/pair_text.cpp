@@ -89,11 +89,7 @@ class PairReader {
       out_.answer = names_[columns_.value];
       while (lines_.next()) add();
     }
-    if (commas_.may_be_thousands())
-      throw InputError(fmt::format(
-          "{}: some values of '{}' have a comma before three digits, as 12,000, others have none: it may be a decimal "
-          "point or a thousands separator; write decimal points as points, without thousands separators",
-          out_.source, out_.answer));
+    require_clear_commas();
     if (!columns_.unused.empty())
       out_.notes.push_back(
           fmt::format("{}: not used of its columns: '{}'", out_.source, fmt::join(columns_.unused, "', '")));
@@ -109,6 +105,19 @@ class PairReader {
   }
 
  private:
+  void require_clear_commas() const {
+    if (commas_.may_be_thousands())
+      throw InputError(fmt::format(
+          "{}: some values of '{}' have a comma before three digits, as 12,000, others have none: it may be a decimal "
+          "point or a thousands separator; write decimal points as points, without thousands separators",
+          out_.source, out_.answer));
+    if (commas_.is_ambiguous())
+      throw InputError(fmt::format(
+          "{}: every value of '{}' has a comma before three digits, as 12,000: it may be a decimal point or a "
+          "thousands separator; write decimal points as points, without thousands separators",
+          out_.source, out_.answer));
+  }
+
   const std::string& cell(std::size_t k) const { return lines_.cells()[k]; }
 
   /// Warns if a column 'target', read as sequences, may hold names, some of which consist of letters only: EGFR, KIT.

@@ -163,7 +163,13 @@ TEST_CASE("quotation marks within a name, commas between thousands and two colum
         "'pairs.csv': some values of 'pKd' have a comma before three digits, as 12,000, others have none: it may be a "
         "decimal point or a thousands separator; write decimal points as points, without thousands separators");
   CHECK(refusal(files, with("950.5", "> 1,200")).find("'pairs.csv': some values of 'pKd' have a comma") == 0);
-  for (const auto& [a, b] : {std::pair{"5,125", "6,250"}, {"5", "6,25"}, {"0,512", "6"}, {"", "6,125"}})
+  for (const auto& [a, b] : {std::pair{"12,000", "1,200"}, {"", "6,125"}, {"> 1,200", "12,000"}})
+    CHECK(
+        refusal(files, with(a, b)) ==
+        "'pairs.csv': every value of 'pKd' has a comma before three digits, as 12,000: it may be a decimal point or a "
+        "thousands separator; write decimal points as points, without thousands separators");
+  CHECK(refusal(files, with("1,234,567", "2,345,678")) == "pairs.csv:2: '1,234,567' is not a number");
+  for (const auto& [a, b] : {std::pair{"5,125", "6,25"}, {"5", "6,25"}, {"0,512", "6"}, {"5.125", "6.250"}})
     CHECK(refusal(files, with(a, b)) == "");
   const std::string twice = head + ",smiles\nA,CCO,P1,MKL,1,CCN\n";
   CHECK(refusal(files, twice) ==

@@ -250,6 +250,15 @@ TEST_CASE("lists of neighbours are no edges", "[messages]") {
   CHECK(says("0;1;950\n1;2;12,000\n") ==
         "edges.txt: some weights have a comma before three digits, as 12,000, others have none: it may be a decimal "
         "point or a thousands separator; write decimal points as points, without thousands separators");
+  CHECK(says("0;1;1,500\n1;2;12,000\n") ==
+        "edges.txt: every weight has a comma before three digits, as 12,000: it may be a decimal point or a thousands "
+        "separator; write decimal points as points, without thousands separators");
+  CHECK(says("0;1;1,500\n1;2;12,5\n") == "no error");
+  CHECK(says("0;1;1.500\n1;2;12.000\n") == "no error");
+  CHECK(says("0;1\n1;12,000\n") ==
+        "edges.txt:2: '12,000' may be node 12 or 12000: write whole numbers without separators");
+  CHECK(says("1,000;2,000\n0;1\n") ==
+        "edges.txt:1: '1,000' may be node 1 or 1000: write whole numbers without separators");
 }
 
 TEST_CASE("links of users and items number each side by itself") {
