@@ -157,4 +157,15 @@ std::vector<std::string> systems_at(const std::string& path) {
   return out.empty() ? std::vector{path} : out;
 }
 
+std::optional<std::string> SeenSystems::before(const std::string& path) {
+  std::error_code none;
+  const auto at = fs::exists(path, none) ? std::string::npos : path.find(separator);
+  const std::string file = fs::weakly_canonical(path.substr(0, at), none).string();
+  // A path that ends with a slash has an empty last part.
+  std::string id = file.ends_with('/') ? file.substr(0, file.size() - 1) : file;
+  if (at != std::string::npos) id += separator + fs::path("/" + path.substr(at + 1)).lexically_normal().string();
+  const auto [found, is_new] = spelling_.emplace(std::move(id), path);
+  return is_new ? std::nullopt : std::optional(found->second);
+}
+
 }  // namespace cambium::deepmd

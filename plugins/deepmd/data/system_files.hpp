@@ -1,5 +1,7 @@
 #pragma once
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,5 +41,16 @@ bool is_system_path(const std::string& path);
 /// SystemFiles::systems(), or the path itself if it holds none: for a list in which a folder or file may stand for all
 /// of its systems, as in DeePMD-kit.
 std::vector<std::string> systems_at(const std::string& path);
+
+/// Finds systems and files that occur twice in a list, by the canonical paths of their files: data/a, ./data/a and a
+/// link to it are one.
+class SeenSystems {
+ public:
+  /// The earlier spelling of this path, if it was seen before; else it counts as seen.
+  std::optional<std::string> before(const std::string& path);
+
+ private:
+  std::map<std::string, std::string> spelling_;  ///< by canonical path
+};
 
 }  // namespace cambium::deepmd

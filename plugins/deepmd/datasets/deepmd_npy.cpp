@@ -10,6 +10,7 @@
 #include "core/parallel/agree.hpp"
 #include "core/train/data/packed_sample.hpp"
 #include "plugins/deepmd/data/system.hpp"
+#include "plugins/deepmd/data/system_files.hpp"
 
 namespace cambium::deepmd {
 
@@ -28,11 +29,16 @@ void DeepmdNpy::Params::describe(deck::Describe<Params>& d) {
 
 void DeepmdNpy::open(Context& context) {
   io::on_every_rank(context.comm, [&] {
+    SeenSystems seen;
     for (std::size_t s = 0; s < params_.systems.size(); ++s) {
       const std::string key = deck::child_path("systems", s);
       for (const auto& path :
-           deck::about_key("deepmd_npy.systems", key, [&] { return systems_at(params_.systems[s]); }))
+           deck::about_key("deepmd_npy.systems", key, [&] { return systems_at(params_.systems[s]); })) {
+        if (const auto before = seen.before(path))
+          context.log.warn(
+              fmt::format("{}: {} is {}, which is named before: its frames count once more", key, path, *before));
         add(path, key);
+      }
     }
     if (bytes_ <= params_.cache * 1048576.0) hold_all();
     close_some(0);

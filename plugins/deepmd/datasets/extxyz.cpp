@@ -8,6 +8,7 @@
 #include "core/deck/about_key.hpp"
 #include "core/parallel/agree.hpp"
 #include "plugins/deepmd/data/extxyz_frames.hpp"
+#include "plugins/deepmd/data/system_files.hpp"
 
 namespace cambium::deepmd {
 
@@ -34,10 +35,14 @@ static void warn_of_names(const std::string& file, const std::vector<ExtxyzFrame
 void ExtxyzSet::open(Context& context) {
   const ExtxyzLabels labels = params_.labels();
   io::on_every_rank(context.comm, [&] {
+    SeenSystems seen;
     for (std::size_t k = 0; k < params_.files.size(); ++k) {
       const std::string& file = params_.files[k];
       const auto frames = deck::about_key("extxyz.files", deck::child_path("files", k),
                                           [&] { return read_extxyz_frames(file, labels); });
+      if (const auto before = seen.before(file))
+        context.log.warn(fmt::format("{}: {} is {}, which is named before: its frames count once more",
+                                     deck::child_path("files", k), file, *before));
       warn_of_names(file, frames, labels, context.log);
       for (const auto& remark : label_remarks(file, frames)) context.log.info(remark);
       for (const auto& doubt : label_doubts(file, frames)) context.log.warn(doubt);

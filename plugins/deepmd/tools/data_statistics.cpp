@@ -7,6 +7,7 @@
 
 #include "core/base/error.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
+#include "plugins/deepmd/data/system_files.hpp"
 #include "plugins/deepmd/datasets/statistics.hpp"
 #include "plugins/deepmd/engine/deviation.hpp"
 #include "plugins/deepmd/tools/engine_of.hpp"
@@ -32,7 +33,13 @@ void count_neighbours(const TrainingFrame& frame, std::vector<int>& most, double
 
 std::string neighbour_statistics(const NeighbourOptions& options) {
   std::vector<LabelledData> data;
-  for (const std::string& path : options.systems) data.push_back(LabelledData::load_positions(path, options.lammps));
+  std::string again;
+  SeenSystems seen;
+  for (const std::string& path : options.systems)
+    if (const auto before = seen.before(path))
+      again += fmt::format("{} is {}, which is named before, and counts once\n", path, *before);
+    else
+      data.push_back(LabelledData::load_positions(path, options.lammps));
   std::vector<std::string> type_map = options.type_map;
   for (const LabelledData& system : data)
     for (std::size_t k = 0; k < system.frames(); ++k)
@@ -52,11 +59,12 @@ std::string neighbour_statistics(const NeighbourOptions& options) {
           find_pairs(frame.x, system.types(k, type_map, "list given with --type-map"), frame.box, types, options.rcut);
       count_neighbours(pairs, most, closest);
     }
-  return fmt::format(
-      "{} frames, cut-off {:g} Å, species: {}\nmin_nbor_dist: {:.6f}\nmax_nbor_size: [{}]\nsel, a tenth more in fours: "
-      "[{}]\n",
-      frames, options.rcut, fmt::join(type_map, ", "), closest, fmt::join(most, ", "),
-      fmt::join(automatic_sel(most), ", "));
+  return again + fmt::format(
+                     "{} frames, cut-off {:g} Å, species: {}\nmin_nbor_dist: {:.6f}\nmax_nbor_size: [{}]\nsel, a tenth "
+                     "more in fours: "
+                     "[{}]\n",
+                     frames, options.rcut, fmt::join(type_map, ", "), closest, fmt::join(most, ", "),
+                     fmt::join(automatic_sel(most), ", "));
 }
 
 namespace {

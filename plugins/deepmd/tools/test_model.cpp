@@ -5,6 +5,7 @@
 
 #include "core/base/error.hpp"
 #include "core/parallel/agree.hpp"
+#include "plugins/deepmd/data/system_files.hpp"
 #include "plugins/deepmd/tools/parity.hpp"
 #include "plugins/deepmd/tools/tools.hpp"
 
@@ -36,8 +37,13 @@ TestReport test_model(const TestOptions& options, const Comm& comm) {
   report.text += fmt::format("{:>6} {:>11} {:>11} {:>11} {:>11} {:>11} {:>11}  {}\n", "frames", "RMSE", "MAE", "RMSE",
                              "MAE", "RMSE", "MAE", "system");
   std::vector<std::string> systems;
+  SeenSystems seen;
   for (const std::string& path : options.systems)
-    for (const std::string& one : systems_at(path)) systems.push_back(one);
+    for (const std::string& one : systems_at(path))
+      if (const auto before = seen.before(one))
+        report.text += fmt::format("{} is {}, which is named before, and counts once\n", one, *before);
+      else
+        systems.push_back(one);
   for (const std::string& path : systems) {
     const LabelledData data = load_labelled(path, options.labels, comm, options.lammps);
     for (const auto& remark : data.remarks()) report.text += remark + "\n";

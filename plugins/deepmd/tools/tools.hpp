@@ -58,7 +58,8 @@ struct TestReport {
   Errors all;  ///< every frame of every system weighted alike
   std::string text;
 };
-/// Collective. Frames of several systems are numbered consecutively from 0 in the parity tables.
+/// Collective. Frames of several systems are numbered consecutively from 0 in the parity tables. A system that is named
+/// twice counts once, and the text says so.
 TestReport test_model(const TestOptions& options, const Comm& comm = Comm(MPI_COMM_SELF));
 
 struct ConvertOptions {
@@ -75,7 +76,8 @@ struct NeighbourOptions {
   LammpsKeys lammps;
   double rcut = 6.0;  ///< Å
 };
-/// Smallest distance and most neighbours by species in labelled systems, as `dp neighbor-stat` prints them.
+/// Smallest distance and most neighbours by species in labelled systems, as `dp neighbor-stat` prints them. A system
+/// that is named twice counts once, and the text says so.
 std::string neighbour_statistics(const NeighbourOptions& options);
 
 struct DeviationOptions {

@@ -40,8 +40,37 @@ TEST_CASE("a model is tested on labelled frames") {
   CHECK(report.all.virial_rmse == Approx(expected.at("virial")[0].get<double>()).epsilon(1e-4));
   CHECK(report.all.virial_mae == Approx(expected.at("virial")[1].get<double>()).epsilon(1e-4));
   options.most_frames = 1;
-  options.systems.push_back(options.systems[0]);
+  const Scratch scratch("dp_twice");
+  std::filesystem::copy(options.systems[0], scratch.file("copy"), std::filesystem::copy_options::recursive);
+  options.systems.push_back(scratch.file("copy"));
   CHECK(test_model(options).all.frames == 2);
+}
+
+TEST_CASE("a system that is named twice, in any spelling, counts once in a test") {
+  if (oracle_folder().empty()) return;
+  const Scratch scratch("dp_named_twice");
+  const std::string folder = scratch.file("systems"), one = folder + "/a";
+  std::filesystem::create_directory(folder);
+  std::filesystem::copy(oracle_folder() + "/system", one, std::filesystem::copy_options::recursive);
+  std::filesystem::create_directory_symlink(one, scratch.file("link"));
+  TestOptions options;
+  options.model = oracle_folder() + "/one_side.dp";
+  options.systems = {one};
+  const auto alone = test_model(options);
+  for (const std::string& again : {one, one + "/", folder, folder + "/../systems/./a", scratch.file("link")}) {
+    options.systems = {one, again};
+    const auto both = test_model(options);
+    INFO(both.text);
+    CHECK(both.systems.size() == 1);
+    CHECK(both.all.frames == alone.all.frames);
+    CHECK(both.text.find(" is " + one + ", which is named before, and counts once\n") != std::string::npos);
+  }
+  NeighbourOptions statistics;
+  statistics.systems = {one};
+  const std::string text = neighbour_statistics(statistics);
+  statistics.systems = {one, scratch.file("link")};
+  CHECK(neighbour_statistics(statistics) ==
+        scratch.file("link") + " is " + one + ", which is named before, and counts once\n" + text);
 }
 
 TEST_CASE("the water example's data are read", "[data]") {

@@ -183,4 +183,16 @@ TEST_CASE("systems in HDF5 files are those of folders") {
   DeepmdNpy data({{file}}, context);
   data.open(context);
   CHECK(data.size() == 4);
+  // Named again, a system counts more in training, which is said; in a test it counts once.
+  CHECK(log.warnings().empty());
+  DeepmdNpy twice({{file, file + "#b/c"}}, context);
+  twice.open(context);
+  CHECK(twice.size() == 6);
+  REQUIRE(log.warnings().size() == 1);
+  CHECK(log.warnings()[0].text ==
+        "systems[1]: " + file + "#/b/c is " + file + "#/b/c, which is named before: its frames count once more");
+  test.systems = {file + "#/a", file};
+  const TestReport again = test_model(test);
+  CHECK(again.systems.size() == 2);
+  CHECK(again.all.frames == 4);
 }

@@ -174,10 +174,11 @@ TEST_CASE("the tool tests on folders and files together, on any number of ranks"
   const std::string path = stages.model(4);
   Model model(path);
   const std::string file = stages.scratch.file("own.xyz");
-  std::ofstream(file) << file_of(model, 0.0);
+  const std::string copy = stages.scratch.file("copy.xyz");
+  for (const auto& name : {file, copy}) std::ofstream(name) << file_of(model, 0.0);
   TestOptions options;
   options.model = path;
-  options.systems = {file, file};
+  options.systems = {file, copy};
   options.parity = stages.scratch.file("tables");
   const TestReport report = test_model(options);
   CHECK(report.all.frames == 8);

@@ -314,6 +314,17 @@ TEST_CASE("labels under other names are not passed over in silence, nor a cell t
   const std::string cell = "Lattice=\"5 0 0 0 5 0 0 0 5\" pbc=\"T T T\" ";
   open(":forces:R:3", cell + "energy=-1 config_type=bulk");
   CHECK(world.log.warnings().empty());
+  {
+    World other;
+    ExtxyzSet::Params files;
+    files.files = {scratch.file("a.xyz"), scratch.file("./a.xyz")};
+    ExtxyzSet both(files, other.context);
+    both.open(other.context);
+    CHECK(both.size() == 2);
+    REQUIRE(other.log.warnings().size() == 1);
+    CHECK(other.log.warnings()[0].text == "files[1]: " + files.files[1] + " is " + files.files[0] +
+                                              ", which is named before: its frames count once more");
+  }
   open(":my_forces:R:3", cell + "energy=-1");
   REQUIRE(world.log.warnings().size() == 1);
   CHECK(world.log.warnings()[0].text ==
