@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The kind that a word of decks or pages means: "stage", "potentials", "models".
+/// The kind that a word of decks or pages means: "stage", "potentials", "models"; any other word as it is.
 std::string kind_meant(const std::string& word, const std::vector<std::string>& kinds) {
   const auto known = [&](const std::string& name) {
     return std::find(kinds.begin(), kinds.end(), name) != kinds.end();
@@ -29,7 +29,7 @@ std::string kind_meant(const std::string& word, const std::vector<std::string>& 
   if (single == "data" || single == "data_set") return "dataset";
   if (single == "schedule") return "learning_rate";
   if (single == "output") return "writer";
-  return single;
+  return known(single) || single == "function" || single == "bench" ? single : word;
 }
 
 /// Decks or machines that came with the program, as the command line takes their names, with the first line of each.

@@ -54,6 +54,8 @@ for words in ("$SCRATCH/copper", "${SCRATCH}/copper", "~/copper", "$SCRATCH"):
 says("there is no completion for the shell 'tcsh': bash, zsh and fish have one, for example `cambium completion bash > "
      "~/.local/share/bash-completion/completions/cambium`", command=["completion", "tcsh"])
 says("there is no kind 'potentiel'; did you mean 'potential'?", command=["list", "potentiel"])
+for words in (["doc", "allow_other_parameters"], ["list", "allow_other_parameters"]):  # only plurals of kinds lose their s
+    says(("there is no kind 'allow_other_parameters'; known: ",), command=words)
 says("option 'steps' has no value; write key=value, for example steps=100", command=["bench", "md", "steps"])
 says("edge is 0; give how many times as long as usual, 1 or more", command=["bench", "md", "edge=0", "peer=no"])
 table.file("a_file", "no folder\n")
