@@ -40,7 +40,7 @@ void describe_forecast(deck::Describe<P>& d) {
     "s of the faces z = 1/2 (1 + tanh(s (2 k/n - 1)) / tanh s); 0: all rows of one height")
       .non_negative()
       .def(1.2);
-  d("courant", &ForecastKeys::courant, "largest (|u|/dx + |w|/dz) dt").positive().at_most(1.7).def(1.0);
+  d("cfl", &ForecastKeys::courant, "largest (|u|/dx + |w|/dz) dt").formerly("courant").positive().at_most(1.7).def(1.0);
   d("max_timestep", &ForecastKeys::max_timestep, "longest time step, free-fall times").positive().def(0.05);
   d("noise", &ForecastKeys::noise, "standard deviation of the noise in b, over z (1 - z), from which a spin-up begins")
       .positive()

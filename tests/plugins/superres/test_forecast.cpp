@@ -70,6 +70,20 @@ TEST_CASE("a forecast goes on as the solver does, whatever it is cut into") {
   CHECK(largest_divergence_of(plates->space(), whole) < 1e-10);
 }
 
+TEST_CASE("the largest Courant number of a forecast is cfl, as in simulations, and was courant") {
+  Workshop shop;
+  const std::string start = "{rayleigh: 1e5, width: 2, cells: [32, 16], max_timestep: 0.5, ";
+  const auto state_after = [&](const std::string& keys) {
+    const auto plates = model<RayleighBenardForecast>(start + keys + "}", shop);
+    auto state = plates->first_state(1, 0);
+    plates->advance(state, 0.0, 2.0);
+    return state;
+  };
+  const auto fine = state_after("cfl: 0.05");
+  CHECK(largest(fine, state_after("courant: 0.05")) == 0.0);
+  CHECK(largest(fine, state_after("cfl: 1")) > 0.0);
+}
+
 TEST_CASE("balance: velocities free of divergence, and nothing changes where they are") {
   Workshop shop;
   const auto check = [](ForecastModel& flow) {
