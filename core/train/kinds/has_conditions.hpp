@@ -12,11 +12,12 @@ struct Condition {
   double lowest = 0.0, highest = 0.0;
 };
 
-/// Interface of a data set whose samples come from systems with known parameters, in addition to Dataset.
+/// Interface of a data set whose samples come from systems with known parameters, in addition to Dataset; and of a
+/// network that keeps those of its training data (NetworkTraits::conditions).
 class HasConditions {
  public:
   virtual ~HasConditions() = default;
-  /// After open(). A parameter that some of the samples' sources do not state is left out.
+  /// After open(), or once a network is fitted or restored. A parameter that some of the samples' sources do not state is left out.
   virtual std::vector<Condition> conditions() const = 0;
 };
 

@@ -76,6 +76,7 @@ class ReadyCallback {
 
 class CodedWeights;
 class GivesLoss;
+class HasConditions;
 class GivesParity;
 class HasFactors;
 class HasRunningStatistics;
@@ -109,6 +110,7 @@ struct NetworkTraits {
   const ReadsFields* fields = nullptr;         ///< fields that infer() reads
   HasRunningStatistics* statistics = nullptr;  ///< averages that forward passes update
   WorksByModule* modules = nullptr;            ///< initialisation, evaluation and inference module by module
+  const HasConditions* conditions = nullptr;   ///< parameters of the systems behind the training data
 };
 
 /// A trainable model: parameters that the training layer owns, and the gradient of its weighted loss. A network has no

@@ -18,6 +18,7 @@
 #include "core/plugin/registry.hpp"
 #include "core/train/kinds/term_sums.hpp"
 #include "core/train/run/extrapolation.hpp"
+#include "core/train/run/other_conditions.hpp"
 #include "core/train/run/parity_tables.hpp"
 #include "core/train/run/validation.hpp"
 #include "core/train/weights/artifact_in_parts.hpp"
@@ -39,6 +40,11 @@ void Evaluate::Params::describe(deck::Describe<Params>& d) {
     "their modules, and there are no tables of parity; default: all in memory")
       .unit("B")
       .positive();
+  d("allow_other_parameters", &Params::allow_other_parameters,
+    "apply a model also to data of other systems than those of its training (Rayleigh and Prandtl number, plates), "
+    "with "
+    "a warning")
+      .def(false);
   d.check([](const Params& p) -> std::string {
     return p.limit && p.quantize
                ? "give one of: memory_limit (weights stay in the file), quantize (all of them are quantised)"
@@ -80,11 +86,12 @@ void Evaluate::examine(Check& check) {
       require_promised_fields(params_.model, promise->holds, *data);
     return check.not_looked_at(fmt::format("the model: '{}' is still to be written", params_.model));
   }
-  deck::about_key("evaluate.model", "model", [&] {
-    const auto model =
-        params_.limit ? load_without_weights(params_.model, context) : load_artifact(params_.model, context);
-    require_fields(model, params_.model, *data);
+  const auto model = deck::about_key("evaluate.model", "model", [&] {
+    auto out = params_.limit ? load_without_weights(params_.model, context) : load_artifact(params_.model, context);
+    require_fields(out, params_.model, *data);
+    return out;
   });
+  require_conditions(model, params_.model, *data, params_.allow_other_parameters, context.log);
 }
 
 namespace {
@@ -219,6 +226,7 @@ static void warn_of_met(const Evaluate::Params& params, const ArtifactInfo& info
 void Evaluate::run_by_module(Dataset& data, Context& context) {
   const auto model = load_without_weights(params_.model, context);
   require_fields(model, params_.model, data);
+  require_conditions(model, params_.model, data, params_.allow_other_parameters, context.log);
   warn_of_ranges(model.info, data, context.log);
   warn_of_met(params_, model.info, context);
   const StoredModules stored(params_.model, model, static_cast<std::int64_t>(*params_.limit));
@@ -251,6 +259,7 @@ Task::Outcome Evaluate::run(Context& context) {
   }
   auto model = load_artifact(params_.model, context);
   require_fields(model, params_.model, *data);
+  require_conditions(model, params_.model, *data, params_.allow_other_parameters, context.log);
   warn_of_ranges(model.info, *data, context.log);
   warn_of_met(params_, model.info, context);
   Validation samples(*data, params_.batch);

@@ -21,6 +21,7 @@ class Evaluate : public Task {
     bool parity = true;
     std::optional<QuantizeParams> quantize;
     std::optional<double> limit;
+    bool allow_other_parameters = false;
     static void describe(deck::Describe<Params>& d);
   };
   Evaluate(const Params& params, Context&) : params_(params) {}

@@ -10,6 +10,7 @@
 #include "core/plugin/check.hpp"
 #include "core/plugin/registry.hpp"
 #include "core/train/run/extrapolation.hpp"
+#include "core/train/run/other_conditions.hpp"
 
 namespace cambium::train {
 
@@ -26,6 +27,11 @@ void Predict::Params::describe(deck::Describe<Params>& d) {
     "their modules; default: all in memory")
       .unit("B")
       .positive();
+  d("allow_other_parameters", &Params::allow_other_parameters,
+    "apply a model also to data of other systems than those of its training (Rayleigh and Prandtl number, plates), "
+    "with "
+    "a warning")
+      .def(false);
 }
 
 std::unique_ptr<Dataset> Predict::opened(Context& context) const {
@@ -60,11 +66,11 @@ void Predict::examine(Check& check) {
   const auto data = opened(context);
   if (check.waits(params_.model))
     return check.not_looked_at(fmt::format("the model: '{}' is still to be written", params_.model));
-  deck::about_key("predict.model", "model", [&] {
-    const AppliedModel model(params_.model, context, limit());
-    const auto outputs = model.outputs_of(data->fields());
-    if (!params_.table && writes_table(outputs)) check.will_write({"predicted.csv", {Origin::stage, "predict"}});
-  });
+  const auto model =
+      deck::about_key("predict.model", "model", [&] { return AppliedModel(params_.model, context, limit()); });
+  const auto outputs = deck::about_key("predict.model", "model", [&] { return model.outputs_of(data->fields()); });
+  require_conditions(model.loaded(), params_.model, *data, params_.allow_other_parameters, context.log);
+  if (!params_.table && writes_table(outputs)) check.will_write({"predicted.csv", {Origin::stage, "predict"}});
 }
 
 Task::Outcome Predict::run(Context& context) {
@@ -72,6 +78,7 @@ Task::Outcome Predict::run(Context& context) {
   const auto data = opened(context);
   AppliedModel model(params_.model, context, limit());
   const auto outputs = deck::about_key("predict.fields", "dataset", [&] { return model.outputs_of(data->fields()); });
+  require_conditions(model.loaded(), params_.model, *data, params_.allow_other_parameters, context.log);
   warn_of_ranges(model.loaded().info, *data, context.log);
   const std::filesystem::path folder = context.run_directory;
   PredictionPaths paths{(folder / "predicted.h5").string(), ""};

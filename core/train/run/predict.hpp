@@ -19,6 +19,7 @@ class Predict : public Task {
     std::int64_t batch = 64;
     std::optional<bool> table;
     std::optional<double> limit;
+    bool allow_other_parameters = false;
     static void describe(deck::Describe<Params>& d);
   };
   Predict(const Params& params, Context&) : params_(params) {}

@@ -8,12 +8,13 @@ namespace cambium::superres {
 
 /// Base class of this plugin's networks: they read windows of coarse samples (samples/window.hpp) and predict fields at
 /// points. Internally fields are scaled to mean 0 and standard deviation 1.
-class FlowNetwork : public train::TorchNetwork, public train::GivesLoss {
+class FlowNetwork : public train::TorchNetwork, public train::GivesLoss, public train::HasConditions {
  public:
   enum class Loss { l1, l2 };
 
   void fit_statistics(train::Dataset& training, Context& context) override;
-  train::NetworkTraits traits() override { return {.loss = this, .modules = this}; }
+  train::NetworkTraits traits() override { return {.loss = this, .modules = this, .conditions = this}; }
+  std::vector<train::Condition> conditions() const override { return scaling_.conditions; }
   std::vector<Citation> citations() const override;
   std::string state() const override;
   void restore(const std::string& state) override;

@@ -29,7 +29,9 @@ class FlowUnet : public FlowNetwork, public train::HasFactors {
   std::vector<train::TermInfo> metrics() const override {
     return {{"error", "", train::TermInfo::Report::mean}, {"scaled_rms_error", "", train::TermInfo::Report::root_mean}};
   }
-  train::NetworkTraits traits() override { return {.factors = this, .loss = this, .modules = this}; }
+  train::NetworkTraits traits() override {
+    return {.factors = this, .loss = this, .modules = this, .conditions = this};
+  }
   std::vector<train::FactorLayer> factor_layers() const override { return module_layers(); }
   std::vector<WidthKey> width_keys() const override { return {{"base_channels"}, {"max_channels"}}; }
 

@@ -48,7 +48,9 @@ class MeshfreeFlowNet : public FlowNetwork, public Refinable, public KnowsPlates
   void refine(const Refinement* how, const std::vector<Equation>& equations = {}) override;
   std::optional<std::array<double, 2>> plates() const override;
   /// The four convolutions of each block of the encoder, then the layers of the decoder.
-  train::NetworkTraits traits() override { return {.factors = this, .loss = this, .modules = this}; }
+  train::NetworkTraits traits() override {
+    return {.factors = this, .loss = this, .modules = this, .conditions = this};
+  }
   std::vector<train::FactorLayer> factor_layers() const override;
   std::vector<WidthKey> width_keys() const override {
     return {{"base_channels"}, {"max_channels"}, {"latent_dim"}, {"decoder"}};

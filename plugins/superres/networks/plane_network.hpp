@@ -51,13 +51,17 @@ struct PlaneSizes {
 /// A network whose layers map planes (x, z) to planes, with hand-written gradients. Frames of a window are channels of
 /// a plane. Windows of `crops` are first interpolated linearly to `ratio` times as many points, at whose nodes the
 /// output is given; between nodes it is interpolated linearly. For `snapshots` it forecasts the next frame.
-class PlaneNetwork : public train::Network, public train::GivesLoss, public train::WorksByModule {
+class PlaneNetwork : public train::Network,
+                     public train::GivesLoss,
+                     public train::WorksByModule,
+                     public train::HasConditions {
  public:
   explicit PlaneNetwork(const PlaneKeys& keys) : keys_(keys) {}
 
   void fit_statistics(train::Dataset& training, Context&) override;
   DType dtype() const override { return keys_.precision == Precision::float64 ? DType::f64 : DType::f32; }
-  train::NetworkTraits traits() override { return {.loss = this, .modules = this}; }
+  train::NetworkTraits traits() override { return {.loss = this, .modules = this, .conditions = this}; }
+  std::vector<train::Condition> conditions() const override { return scaling_.conditions; }
   /// Modules of the layers; none with `push_forward`, which needs all weights first.
   std::vector<int> modules() const override;
   void begin_step(std::uint64_t seed, std::int64_t step) override { moment_ = {seed, step}; }

@@ -359,6 +359,20 @@ table.file("backwards.h5", fields(times=[0.0, 0.5, 1.0, 1.5, 1.5, 2.5, 3.0, 3.5]
 says("coordinate 'sim_time' of 'backwards.h5' does not increase after its entry 3 (1.5)",
      F + "forecasts={own: {rollout: [backwards.h5]}}", F + "methods=[]", deck="score.yaml", command="run")
 table.begins(deck="stated.yaml")
+for stage in ("evaluate", "predict"):
+    table.file(stage + ".yaml", f"""
+run: {{name: {stage}, directory: {stage}}}
+plugins: [superres]
+stages:
+  - {stage}:
+      model: stated/train/model.h5
+      dataset: {{type: crops, data: [stated_7.h5], ratio: [1, 2, 2], crop: [4, 0, 0], points: 4, samples: 4}}
+""")
+    for command in ("check", "run"):
+        says("model 'stated/train/model.h5' was trained on samples with prandtl 2, and the data set has prandtl 7: give data of a system of its "
+             "training, or set allow_other_parameters: true", deck=stage + ".yaml", command=command)
+    table.begins(f"stages[0].{stage}.dataset.data=[stated.h5]", deck=stage + ".yaml")
+    table.begins(f"stages[0].{stage}.allow_other_parameters=true", deck=stage + ".yaml")
 says("model 'stated/train/model.h5' was trained on flows with the Rayleigh number 100000, and 'fields.h5' has the Rayleigh number 1000000: give a model "
      "of this flow, or set allow_other_parameters: true", R + "models={net: stated/train/model.h5}", deck="reconstruct.yaml", command="run")
 says("'stated.h5' has the Rayleigh number 100000 and 'rayleigh' is 10000: give that of the data", E + "train=[stated.h5]", E + "prandtl=2",
