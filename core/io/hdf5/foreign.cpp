@@ -66,8 +66,13 @@ std::string foreign_format(const std::string& path, const std::string& begin) {
 std::string foreign_folder(const std::string& path, const std::string& inside) {
   for (const char* sign : {".zgroup", ".zarray", ".zmetadata", "zarr.json"})
     if (std::error_code none; std::filesystem::exists(std::filesystem::path(path) / sign, none))
+      // xarray 2023.1 takes zarr's default fill_value of 0 for a mark of missing values: decoded, stored zeros become
+      // NaN.
       return fmt::format(
-          "a Zarr store, expected HDF5 or netCDF-4; in Python: xarray.open_zarr(\"{}\").to_netcdf(\"data.nc\")", path);
+          "a Zarr store, expected HDF5 or netCDF-4; in Python: data = xarray.open_zarr(\"{}\", mask_and_scale=False); "
+          "[v.attrs.pop(\"_FillValue\", None) for v in data.variables.values()]; data.to_netcdf(\"data.nc\") (keep "
+          "_FillValue where it marks missing values; zarr's default of 0 does not)",
+          path);
   return fmt::format("a folder; name {} in it", inside);
 }
 

@@ -196,8 +196,11 @@ TEST_CASE("a file that cannot be opened is explained") {
     fs::create_directory(store);
     std::ofstream(store + "/" + sign) << "{}";
     CHECK(message([&] { io::File::open(store); }) ==
-          "cannot open '" + store + "': it is a Zarr store, expected HDF5 or netCDF-4; in Python: xarray.open_zarr(\"" +
-              store + "\").to_netcdf(\"data.nc\")");
+          "cannot open '" + store +
+              "': it is a Zarr store, expected HDF5 or netCDF-4; in Python: data = xarray.open_zarr(\"" + store +
+              "\", mask_and_scale=False); [v.attrs.pop(\"_FillValue\", None) for v in data.variables.values()]; "
+              "data.to_netcdf(\"data.nc\") (keep _FillValue where it marks missing values; zarr's default of 0 does "
+              "not)");
   }
   io::File::create(name).write("numbers", std::vector<double>(1000, 1.0));
   fs::resize_file(name, 3000);
