@@ -208,8 +208,10 @@ void RunLock::displace(const LockHolder& other) const {
   if (file < 0) file = ::open(path_.c_str(), O_RDONLY);
   if (file < 0) return;
   // Without flock() (a file system mounted without it) the file may be replaced between the comparison and its removal.
-  while (::flock(file, LOCK_EX) != 0 && errno == EINTR) {}
-  struct stat held {}, named {};
+  while (::flock(file, LOCK_EX) != 0 && errno == EINTR) {
+  }
+  struct stat held {
+  }, named{};
   const bool same = ::fstat(file, &held) == 0 && ::stat(path_.c_str(), &named) == 0 && held.st_dev == named.st_dev &&
                     held.st_ino == named.st_ino;
   if (same && read_holder(content(path_)).token == other.token) ::unlink(path_.c_str());

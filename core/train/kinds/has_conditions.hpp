@@ -17,7 +17,8 @@ struct Condition {
 class HasConditions {
  public:
   virtual ~HasConditions() = default;
-  /// After open(), or once a network is fitted or restored. A parameter that some of the samples' sources do not state is left out.
+  /// After open(), or once a network is fitted or restored. A parameter that some of the samples' sources do not state
+  /// is left out.
   virtual std::vector<Condition> conditions() const = 0;
 };
 

@@ -226,9 +226,7 @@ StructureBoxes::Made StructureBoxes::make(std::int64_t box) const {
   return out;
 }
 
-void StructureBoxes::examine(Check& check) {
-  check.will_write({params_.file, {Origin::stage, "structure_boxes"}});
-  Context& context = check.context();
+void StructureBoxes::report_plan(Context& context) const {
   std::vector<std::string> text;
   for (const auto& v : varied_) text.push_back(fmt::format("{} {:.4g} to {:.4g}", v.name, v.low, v.high));
   context.log.info(fmt::format("structure_boxes: {} boxes of {:g} Mpc/h with {}^3 particles, {}", params_.boxes,
@@ -238,12 +236,17 @@ void StructureBoxes::examine(Check& check) {
     if (cosmology_of(box).sigma_8 > cosmology_of(densest).sigma_8) densest = box;
   const auto problem = problem_of_start(cosmology_of(densest), params_.start, params_.box / params_.particles);
   if (!problem.empty()) context.log.warn(fmt::format("box {}: {}", densest, problem));
+}
+
+void StructureBoxes::examine(Check& check) {
+  check.will_write({params_.file, {Origin::stage, "structure_boxes"}});
+  if (check.stage().tried) report_plan(check.context());
   const double cells = static_cast<double>(params_.particles) * params_.particles * params_.particles;
   check.memory("a box", 8.0 * 30.0 * cells);
 }
 
 Task::Outcome StructureBoxes::run(Context& context) {
-  check(context);
+  report_plan(context);
   const auto path = (std::filesystem::path(context.run_directory) / params_.file).string();
   const std::int64_t ranks = context.comm.size(), n = params_.particles, cells = n * n * n, bins = n / 2;
   std::optional<BoxFile> file;

@@ -41,6 +41,8 @@ class StructureBoxes : public Task {
   };
   /// Parameters of a box in the order of `varied`.
   const std::vector<double>& numbers_of(std::int64_t box) const;
+  /// Numbers of boxes, and parameters with their ranges; warns where the start is too late.
+  void report_plan(Context& context) const;
   /// Fills told_.
   void choose_targets();
   std::vector<Varied> told_numbers() const;

@@ -427,10 +427,11 @@ TEST_CASE("labels may be absent where a model predicts, and not where it learns"
   const auto turned = place.registry.make<train::Dataset>(
       "clicks", deck::parse("{file: " + path + ", categorical: [user, site], dense: [price]}", "test"), place.context);
   turned->open(place.context);
-  CHECK_THROWS_WITH(predictions_of(place.context.run_directory + "/model.h5", *turned, place.context),
-                    Catch::Contains("categorical column 1 is 'user', but") &&
-                        Catch::Contains("was given 'site' there, and 'user' at another position; give the columns in the "
-                                        "order of the training: site, user"));
+  CHECK_THROWS_WITH(
+      predictions_of(place.context.run_directory + "/model.h5", *turned, place.context),
+      Catch::Contains("categorical column 1 is 'user', but") &&
+          Catch::Contains("was given 'site' there, and 'user' at another position; give the columns in the "
+                          "order of the training: site, user"));
   const auto two = [&](const std::string& dense) {
     return "{type: clicks, file: " + path + ", dense: " + dense + ", categorical: [site, user]}";
   };
