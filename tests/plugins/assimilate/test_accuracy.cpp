@@ -14,7 +14,7 @@ const std::string sakov =
 }  // namespace
 
 TEST_CASE("Lorenz-96 as in Sakov and Oke: ensemble filters, 3D-Var, optimal interpolation") {
-  auto v = run("{" + sakov + R"(cycles: 1900, filters: {
+  auto v = run("{" + sakov + R"(cycles: 6000, filters: {
       letkf: {type: letkf, members: 24, localisation: 15, inflation: 1.01},
       etkf: {type: etkf, members: 24, inflation: 1.02},
       adaptive: {type: etkf, members: 24, adaptive_inflation: true},
@@ -22,6 +22,7 @@ TEST_CASE("Lorenz-96 as in Sakov and Oke: ensemble filters, 3D-Var, optimal inte
       oi: {type: optimal_interpolation},
       insertion: {type: direct_insertion}}})");
   for (const auto& [key, value] : v) UNSCOPED_INFO(key << " " << value);
+  // Of six seeds over 1,900 cycles the largest error of `adaptive` was .199; over 6,000 two differ by .003.
   CHECK(v["letkf_rmse_a"] == Approx(0.18).margin(0.015));
   CHECK(v["letkf_ratio"] == Approx(1.0).margin(0.2));
   CHECK(v["letkf_innovation_square"] == Approx(1.0).margin(0.1));
@@ -36,11 +37,11 @@ TEST_CASE("Lorenz-96 as in Sakov and Oke: ensemble filters, 3D-Var, optimal inte
 
 TEST_CASE("Lorenz-63 as in Sakov, Oliver and Bertino: ten members") {
   auto v = run(R"({model: lorenz63, observations: {every: 0.25, error: 1.4142135623730951},
-      climatology: {samples: 1000, interval: 1}, burn_in: 4, cycles: 2000, filters: {
+      climatology: {samples: 1000, interval: 1}, burn_in: 4, cycles: 20000, filters: {
       etkf: {type: etkf, members: 10, inflation: 1.05},
       oi: {type: optimal_interpolation}}})");
   for (const auto& [key, value] : v) UNSCOPED_INFO(key << " " << value);
-  CHECK(v["etkf_rmse_a"] == Approx(0.65).margin(0.1));
+  CHECK(v["etkf_rmse_a"] == Approx(0.65).margin(0.1));  // eight seeds differ by .07 over 2,000 cycles, by .01 over these
   CHECK(v["etkf_ratio"] == Approx(1.0).margin(0.2));
   CHECK(v["oi_rmse_a"] == Approx(1.25).margin(0.1));
 }
