@@ -114,6 +114,71 @@ stages:
         results, found = self.labelled("cosmo", "{type: cosmoflow, channels: [2], hidden: [8], fit: false}", "[cosmo]", counts=counts, target=target)
         self.assertAlmostEqual(self.value(results, "absolute_error"), np.abs(found - target).mean(), places=6)
 
+    @unittest.skipUnless("podlstm" in os.environ["CAMBIUM_BUILT_PLUGINS"].split(), "plugin podlstm is not built")
+    def test_windows_of_a_series(self):
+        """Coefficients in their own unit, by a stage, the command and Python: cells and head of the model file, multiplied here."""
+        folder = os.path.join(self.folder, "series")
+        windows = f'{{type: forecast_windows, series: {{file: "{folder}/pod/pod.h5"}}, range: [0, 18]}}'
+        deck = program.write(os.path.join(self.folder, "series.yaml"), f"""
+run: {{name: series, directory: {folder}, seed: 2}}
+plugins: [podlstm]
+stages:
+  - synthetic_field: {{weeks: 60, latitudes: 4, longitudes: 6}}
+  - pod: {{field: {{files: ["{{run}}/synthetic_field/field.h5"], array: sst, missing: land}}, modes: 2, training: 50}}
+  - train:
+      network: {{type: stacked_lstm, head: dense, genome: [1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]}}
+      dataset: {windows}
+      batch: 6
+      steps: 20
+      optimizer: adam
+      learning_rate: {{type: constant, start: 3e-3}}
+  - predict: {{model: "{{run}}/train/model.h5", dataset: {windows}}}
+""")
+        code, out, error = program.run("run", deck)
+        self.assertEqual(code, 0, out + error)
+        self.assertIn("against the labels", out)
+        model = os.path.join(folder, "train", "model.h5")
+        with h5py.File(os.path.join(folder, "pod", "pod.h5")) as file:
+            series, unit = file["coefficients"][()], file["coefficients"].attrs["units"]
+        x = np.stack([series[k:k + 8] for k in range(18)])
+        expected = self.forecast(model, x, series[:50])
+        with h5py.File(os.path.join(folder, "predict", "predicted.h5")) as file:
+            found = file["forecast"][()]
+            self.assertEqual(file["forecast"].attrs["units"], unit)
+        self.assertEqual(found.shape, (18, 8, 2))
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-4 * np.ptp(series))
+        path = self.path("windows.h5", coefficients=x)
+        with h5py.File(path, "a") as file:
+            file["coefficients"].attrs["units"] = unit
+        self.verb(model, path, "--output", "windows_out.h5")
+        with h5py.File(os.path.join(self.folder, "windows_out.h5")) as file:
+            np.testing.assert_array_equal(file["forecast"][()], found)
+        np.save(os.path.join(self.folder, "windows.npy"), x)
+        package = os.path.join(os.path.dirname(program.PROGRAM), "..", "share", "cambium", "python")
+        code = "import sys, numpy, cambium; numpy.save(sys.argv[3], cambium.Model(sys.argv[1])(numpy.load(sys.argv[2])))"
+        done = subprocess.run([sys.executable, "-c", code, model, "windows.npy", "forecast.npy"], capture_output=True, text=True,
+                              cwd=self.folder, timeout=300, env={**os.environ, "PYTHONPATH": package})
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        np.testing.assert_array_equal(np.load(os.path.join(self.folder, "forecast.npy")), found)
+        self.assertIn("(8, 2) for each sample, but the data have (2)", self.verb(model, os.path.join(folder, "pod", "pod.h5"), code=2))
+
+    @staticmethod
+    def forecast(model, x, training):
+        """One layer of LSTM cells and a dense head on windows (samples, 8, 2), scaled to [0, 1] over the training years."""
+        with h5py.File(model) as file:
+            wx, wh, b = (file[f"weights/node1.{name}"][()].astype("f8") for name in ("wx", "wh", "b"))
+            head, bias = (file[f"weights/head.{name}"][()].astype("f8") for name in ("w", "b"))
+        low, width = training.min(0), np.ptp(training, 0)
+        h = c = np.zeros((len(x), wh.shape[0]))
+        states = []
+        for time in range(8):
+            i, f, g, o = np.split((x[:, time] - low) / width @ wx + h @ wh + b, 4, axis=1)
+            c = c / (1 + np.exp(-f)) + np.tanh(g) / (1 + np.exp(-i))
+            h = np.tanh(c) / (1 + np.exp(-o))
+            states.append(h)
+        y = np.einsum("tsc,tco->so", np.stack(states), head) + bias
+        return y.reshape(-1, 8, 2) * width + low
+
     def predicted(self, name, ranks=1, **given):
         code, out, error = program.run("run", self.deck(name, **given), ranks=ranks)
         self.assertEqual(code, 0, out + error)

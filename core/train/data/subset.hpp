@@ -8,6 +8,7 @@ class Subset : public Dataset, public HasConditions {
  public:
   /// `ids` in ascending order. `whole` must be open and outlive it.
   Subset(Dataset& whole, std::vector<std::int64_t> ids) : whole_(whole), ids_(std::move(ids)) {}
+  const Dataset& whole() const { return whole_; }
   void open(Context&) override {}
   std::int64_t size() const override { return std::ssize(ids_); }
   std::vector<FieldInfo> fields() const override { return whole_.fields(); }

@@ -31,25 +31,31 @@ void WindowSet::open(Context& context) {
         "forecast_windows.range", "range",
         fmt::format("range: [{}, {}] of {} windows holds none or reaches beyond them; give 0 <= first < last <= {}",
                     first_, last_, n, n));
-  const Matrix scaled = MinMax::of(series.train.a).apply(s.a);
-  scaled_ = std::make_shared<const std::vector<float>>(scaled.a.begin(), scaled.a.end());
+  const MinMax range = MinMax::of(series.train.a);
+  const Matrix scaled = range.apply(s.a);
+  scaling_ = {range.low, range.width, series.unit == "1" ? "" : series.unit};
+  times_ = std::make_shared<const Times>(Times{{scaled.a.begin(), scaled.a.end()}, {s.a.a.begin(), s.a.a.end()}});
   modes_ = series.modes();
 }
 
 std::vector<train::FieldInfo> WindowSet::fields() const {
-  return {{"window", "", {params_.window, modes_}, DType::f32}, {"target", "", {params_.horizon, modes_}, DType::f32}};
+  return {{"window", "", {params_.window, modes_}, DType::f32},
+          {"target", "", {params_.horizon, modes_}, DType::f32},
+          {"coefficients", scaling_.unit, {params_.window, modes_}, DType::f64}};
 }
 
 std::vector<train::SamplePtr> WindowSet::read(std::span<const std::int64_t> ids) {
   std::vector<train::SamplePtr> out;
   for (std::int64_t id : ids) {
     auto s = std::make_shared<train::Sample>();
-    const float* x = scaled_->data() + (first_ + id) * modes_;
+    const std::int64_t first = (first_ + id) * modes_;
+    const float* x = times_->scaled.data() + first;
     s->id = id;
     s->fields["window"] = io::tensor_of(x, {params_.window, modes_});
     s->fields["target"] = io::tensor_of(x + params_.window * modes_, {params_.horizon, modes_});
-    s->storage = scaled_;
-    s->bytes = (params_.window + params_.horizon) * modes_ * 4;
+    s->fields["coefficients"] = io::tensor_of(times_->coefficients.data() + first, {params_.window, modes_});
+    s->storage = times_;
+    s->bytes = (params_.window + params_.horizon) * modes_ * 4 + params_.window * modes_ * 8;
     out.push_back(std::move(s));
   }
   return out;

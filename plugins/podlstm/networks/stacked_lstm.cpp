@@ -8,6 +8,7 @@
 
 #include "core/base/key_error.hpp"
 #include "core/parallel/random.hpp"
+#include "core/train/networks/mlp/field.hpp"
 
 namespace cambium::podlstm {
 
@@ -67,15 +68,18 @@ StackedLstm::StackedLstm(const Params& params, std::int64_t past, std::int64_t f
 
 void StackedLstm::fit_statistics(train::Dataset& training, Context&) {
   std::vector<std::int64_t> window, target;
+  std::string unit;
   for (const auto& field : training.fields()) {
     if (field.name == "window") window = field.shape;
-    if (field.name == "target") target = field.shape;
+    if (field.name == "target") target = field.shape, unit = field.unit;
   }
   if (window.size() != 2 || target.size() != 2)
     throw InputError(
         "stacked_lstm needs the fields 'window' (past, features) and 'target' (future, modes); give a dataset of type "
         "hdf5 that has both");
   build(window[0], window[1], target[0], target[1]);
+  scaling_ = mode_scaling_of(training);
+  if (!scaled()) scaling_.unit = unit;
 }
 
 void StackedLstm::add(const std::string& name, std::vector<std::int64_t> shape, bool decay) {
@@ -204,24 +208,26 @@ void StackedLstm::gather(std::span<const train::SamplePtr> samples) {
   const std::int64_t batch = std::ssize(samples), f = graph_.features;
   values_.resize(graph_.nodes.size() + 2);
   values_[0].resize(past_ * batch * f);
+  std::vector<float> window(static_cast<std::size_t>(past_ * f));
   for (std::int64_t b = 0; b < batch; ++b) {
-    const auto& window = samples[b]->fields.find("window")->second;
-    const float* x = static_cast<const float*>(window.data);
-    for (std::int64_t t = 0; t < past_; ++t) std::copy_n(x + t * f, f, values_[0].data() + (t * batch + b) * f);
+    train::read_field<float>(*samples[b], "window", window);
+    for (std::int64_t t = 0; t < past_; ++t)
+      std::copy_n(window.data() + t * f, f, values_[0].data() + (t * batch + b) * f);
   }
 }
 
 double StackedLstm::error_of(std::span<const train::SamplePtr> samples, double weight) {
   const std::int64_t n = output_size();
   slope_.resize(output_.size());
+  std::vector<float> y(static_cast<std::size_t>(n));
   double sum = 0.0;
   const float factor = static_cast<float>(2.0 * weight / static_cast<double>(n));
   for (std::size_t b = 0; b < samples.size(); ++b) {
-    const float* y = static_cast<const float*>(samples[b]->fields.find("target")->second.data);
+    train::read_field<float>(*samples[b], "target", y);
     const std::size_t row = b * static_cast<std::size_t>(n);
     double square = 0.0;
     for (std::int64_t j = 0; j < n; ++j) {
-      const float d = output_[row + static_cast<std::size_t>(j)] - y[j];
+      const float d = output_[row + static_cast<std::size_t>(j)] - y[static_cast<std::size_t>(j)];
       slope_[row + static_cast<std::size_t>(j)] = factor * d;
       square += static_cast<double>(d) * d;
     }
@@ -263,12 +269,24 @@ std::vector<float> StackedLstm::predict(const float* windows, std::int64_t sampl
 }
 
 std::string StackedLstm::state() const {
-  return nlohmann::json{{"past", past_}, {"features", graph_.features}, {"future", future_}, {"modes", modes_}}.dump();
+  nlohmann::json out = {
+      {"past", past_}, {"features", graph_.features}, {"future", future_}, {"modes", modes_}, {"unit", scaling_.unit}};
+  if (scaled()) out.update({{"low", scaling_.low}, {"width", scaling_.width}});
+  return out.dump();
 }
 
+/// Former versions did not write unit and scaling: their networks read windows as they were trained on.
 void StackedLstm::restore(const std::string& state) {
   const auto j = nlohmann::json::parse(state);
   build(j.at("past"), j.at("features"), j.at("future"), j.at("modes"));
+  const auto modes = [&](const char* name) { return j.value(name, std::vector<double>{}); };
+  scaling_ = {modes("low"), modes("width"), j.value("unit", std::string())};
+  const auto wrong = [&](const std::vector<double>& values) { return std::ssize(values) != modes_; };
+  if (scaling_.low.size() != scaling_.width.size() || (scaled() && (wrong(scaling_.low) || graph_.features != modes_)))
+    throw InputError(
+        fmt::format("stacked_lstm: the model file scales {} and {} modes, but its network has {}; it was changed "
+                    "afterwards",
+                    scaling_.low.size(), scaling_.width.size(), modes_));
 }
 
 }  // namespace cambium::podlstm

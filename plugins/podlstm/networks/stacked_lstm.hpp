@@ -2,8 +2,10 @@
 #include "core/deck/describe.hpp"
 #include "core/train/kinds/factor_layers.hpp"
 #include "core/train/kinds/network.hpp"
+#include "core/train/kinds/reads_fields.hpp"
 #include "plugins/podlstm/networks/citations.hpp"
 #include "plugins/podlstm/networks/genome.hpp"
+#include "plugins/podlstm/networks/mode_scaling.hpp"
 #include "plugins/podlstm/networks/recurrent.hpp"
 
 namespace cambium::podlstm {
@@ -11,12 +13,16 @@ namespace cambium::podlstm {
 enum class Head { recurrent, dense };
 
 /// A network of the search space of Maulik et al. (SC20): stacked recurrent layers with additive skip connections, and
-/// a head. Samples have the fields "window" (past, features) and "target" (future, modes), float32. Loss: mean squared
-/// error over the outputs of a sample. Host memory, float32, one thread per call.
+/// a head. Samples have the fields "window" (past, features) and "target" (future, modes). Loss: mean squared error
+/// over the outputs of a sample. Host memory, float32, one thread per call.
 ///
 /// The head of the paper is another recurrent layer whose width is the number of modes: its output at lead h depends on
 /// the first h inputs only. The dense head is linear in the outputs of the last layer at all times.
-class StackedLstm : public train::Network, public train::HasFactors {
+///
+/// Inference reads "window" and returns "forecast" (future, modes) in the unit of the target. After training on a data
+/// set that scales coefficients by mode (ScalesModes), it reads "coefficients" (past, modes) instead and returns the
+/// forecast in their unit; the scaling is part of state().
+class StackedLstm : public train::Network, public train::HasFactors, public train::ReadsFields {
  public:
   struct Params {
     Genome genome = {3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
@@ -44,7 +50,11 @@ class StackedLstm : public train::Network, public train::HasFactors {
     return {};
   }
   std::vector<Citation> citations() const override { return network_citations(params_.cell == Cell::gru); }
-  train::NetworkTraits traits() override { return {.factors = this}; }
+  train::NetworkTraits traits() override;
+  std::vector<std::string> fields_to_infer() const override;
+  std::vector<train::FieldInfo> outputs() const override;
+  void infer(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
+             std::span<const TensorRef> outputs) override;
   /// Of every recurrent layer the matrix of its input, then that of its state; projections of skip connections; those
   /// of the head.
   std::vector<train::FactorLayer> factor_layers() const override { return layers_; }
@@ -52,7 +62,7 @@ class StackedLstm : public train::Network, public train::HasFactors {
   std::string state() const override;
   void restore(const std::string& state) override;
 
-  /// (samples, future * modes) of windows (samples, past, features).
+  /// (samples, future * modes) of windows (samples, past, features), both as the loss sees them.
   std::vector<float> predict(const float* windows, std::int64_t samples, std::span<const TensorRef> weights);
   const Graph& graph() const { return graph_; }
   std::int64_t output_size() const { return future_ * modes_; }
@@ -83,7 +93,10 @@ class StackedLstm : public train::Network, public train::HasFactors {
     return {past_, batch, in, width};
   }
 
+  bool scaled() const { return !scaling_.low.empty(); }
+
   Params params_;
+  ModeScaling scaling_;  ///< of coefficients; without modes, the data are not scaled and `unit` is that of the target
   std::int64_t past_ = 0, future_ = 0, modes_ = 0;
   Graph graph_;
   std::vector<train::ParameterInfo> parameters_;

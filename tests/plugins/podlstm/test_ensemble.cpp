@@ -214,6 +214,11 @@ TEST_CASE("windows as samples: scaled by the training years, neighbours share ti
     CHECK(window[2 * t + 1] == Approx(1.0 - (6.0 + t) / 20.0));
   }
   CHECK(target[2] == Approx(10.0 / 20.0));
+  const auto* coefficients = static_cast<const double*>(sample->fields.at("coefficients").data);
+  for (int t = 0; t < 3; ++t) {
+    CHECK(coefficients[2 * t] == 6.0 + t);
+    CHECK(coefficients[2 * t + 1] == -2.0 * (6.0 + t));
+  }
   CHECK_THROWS_WITH(make(", range: [4, 18]"),
                     "range: [4, 18] of 17 windows holds none or reaches beyond them; give 0 <= first < last <= 17");
 }
