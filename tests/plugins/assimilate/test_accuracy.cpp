@@ -41,7 +41,8 @@ TEST_CASE("Lorenz-63 as in Sakov, Oliver and Bertino: ten members") {
       etkf: {type: etkf, members: 10, inflation: 1.05},
       oi: {type: optimal_interpolation}}})");
   for (const auto& [key, value] : v) UNSCOPED_INFO(key << " " << value);
-  CHECK(v["etkf_rmse_a"] == Approx(0.65).margin(0.1));  // eight seeds differ by .07 over 2,000 cycles, by .01 over these
+  CHECK(v["etkf_rmse_a"] ==
+        Approx(0.65).margin(0.1));  // eight seeds differ by .07 over 2,000 cycles, by .01 over these
   CHECK(v["etkf_ratio"] == Approx(1.0).margin(0.2));
   CHECK(v["oi_rmse_a"] == Approx(1.25).margin(0.1));
 }
