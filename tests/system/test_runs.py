@@ -65,7 +65,7 @@ class Used(Case):
         deck(self.folder)
         self.does("run", "deck.yaml")
         before = tree(self.run_folder)
-        for wrong in ("stages[0].simulate.stps=3", "stages[0].simulate.structure={file: none.xyz}"):
+        for wrong in ("stages[0].simulate.stps=3", "stages[0].simulate.structure={file: none.xyz}", "stages[0].simulate.ranks=[2, 1, 1]"):
             self.does("run", "deck.yaml", "--overwrite", wrong, code=2)
             self.assertEqual(tree(self.run_folder), before)
 
