@@ -101,6 +101,22 @@ class Csv(unittest.TestCase):
     def data(path, second="b", fields="{name: y}, {name: id}"):
         return f"{{type: csv, files: ['{path}'], fields: [{{name: x, columns: [a, '{second}']}}, {fields}]}}"
 
+    def test_classes_in_text(self):
+        """Categories are read as their indices: weights of the same bits as with numbered classes, on two ranks, too."""
+        words = ["None", "größer", "a, b"]
+        of_line = [(7 * k) % 3 for k in range(LINES)]
+        rows = [f"{a!r},{b!r}" for a, b in self.x]
+        self.write("numbered.csv", "a,b,kind\n" + "".join(f"{row},{k}\n" for row, k in zip(rows, of_line)))
+        self.write("worded.csv", "a,b,kind\n" + "".join(f'{row},"{words[k]}"\n' for row, k in zip(rows, of_line)))
+        for name, field, ranks in (("numbered", "name: kind", 1), ("worded", "name: kind, categories: ['None', größer, 'a, b']", 1),
+                                   ("worded", "name: kind, categories: ['None', größer, 'a, b']", 2)):
+            deck = TRAIN.replace("target: y, precision: float64", "target: kind, precision: float64, objective: classification").replace(
+                "      batch: 16\n", "      batch: 16\n      reduce: {mode: ordered}\n").replace("DIR", self.path(f"{name}_{ranks}")).replace(
+                "DATA", f"{{type: csv, files: ['{self.path(name + '.csv')}'], fields: [{{name: x, columns: [a, b]}}, {{{field}}}]}}")
+            code, out, error = program.run("run", program.write(self.path("classes.yaml"), deck), ranks=ranks)
+            self.assertEqual(code, 0, out + error)
+            self.same_weights(f"{name}_{ranks}", "numbered_1")
+
     def test_spellings(self):
         for seed in range(30):
             text = self.spelt(random.Random(seed))

@@ -188,10 +188,17 @@ class CsvReader {
       throw InputError(fmt::format("{}: {} cells were expected, but the line has {}; is the file cut short?",
                                    lines_.where(), headings_.size(), cells.size()));
     look_for_commas();
-    for (const auto place : places_)
-      if (io::is_missing_cell(cells[place])) return miss(place);
+    for (std::size_t k = 0; k < places_.size(); ++k)
+      if (io::is_missing_cell(cells[places_[k]]) && !category(k)) return miss(places_[k]);
     for (std::size_t k = 0; k < places_.size(); ++k) {
       const auto& cell = cells[places_[k]];
+      if (!fields_[field_of_[k]].categories.empty()) {
+        const auto index = category(k);
+        if (!index) refuse_category(k);
+        out_.real.push_back(static_cast<double>(*index));
+        out_.whole.push_back(*index);
+        continue;
+      }
       const auto value = number(cell);
       if (!value) refuse(cell, places_[k]);
       const auto whole = whole_number(as_number(cell));
@@ -207,6 +214,20 @@ class CsvReader {
       if (!whole) out_.is_whole[field_of_[k]] = false;
     }
     ++out_.lines;
+  }
+
+  /// Index of the text of a value among the categories of its field, if it has any.
+  std::optional<std::int64_t> category(std::size_t k) const {
+    const auto& all = fields_[field_of_[k]].categories;
+    const auto found = std::find(all.begin(), all.end(), io::utf8(lines_.cells()[places_[k]]));
+    if (found == all.end()) return {};
+    return found - all.begin();
+  }
+
+  [[noreturn]] void refuse_category(std::size_t k) const {
+    throw InputError(fmt::format("{}: '{}' in column '{}' is none of the categories {}; add it to them, or correct it",
+                                 lines_.where(), lines_.cells()[places_[k]], headings_[places_[k]].whole,
+                                 fmt::join(fields_[field_of_[k]].categories, ", ")));
   }
 
   void miss(std::size_t place) {
@@ -236,9 +257,9 @@ class CsvReader {
                       lines_.where(), cell, name));
     const bool again = cell == name;
     throw InputError(fmt::format("{}: '{}' in column '{}' is not a number; {}", lines_.where(), cell, name,
-                                 again
-                                     ? "the line of names occurs twice: remove it"
-                                     : "number names and dates first, as pandas.factorize and pandas.to_datetime do"));
+                                 again ? "the line of names occurs twice: remove it"
+                                       : "give the texts of classes as categories: [FIRST, SECOND] of the field; "
+                                         "number dates first, as pandas.to_datetime does"));
   }
 
   io::TableLines lines_;

@@ -8,8 +8,9 @@ namespace cambium::train {
 
 /// Columns of one field of a table.
 struct WantedColumns {
-  std::string name;                  ///< of the field
-  std::vector<std::string> columns;  ///< as in the header line, with or without a unit in brackets
+  std::string name;                     ///< of the field
+  std::vector<std::string> columns;     ///< as in the header line, with or without a unit in brackets
+  std::vector<std::string> categories;  ///< not empty: cells are one of these texts, read as its index
 };
 
 /// Values of a table, line by line: the columns of the first field, then those of the next.
@@ -29,9 +30,10 @@ struct CsvForm {
   Decimal decimal = Decimal::found;  ///< decimal point; found: also a comma if the separator is another character
 };
 
-/// Reads columns of a text table: a header line, then one line for each sample. True and false are 1 and 0. Leading
+/// Reads columns of a text table: a header line, then one line for each sample. True and false are 1 and 0. Cells
+/// of a field with `categories` are texts, also those that mean a missing value elsewhere. Leading
 /// lines that begin with # are comments; the last one names the columns if no other line does. InputError, with file,
-/// line and column: a column is missing or occurs twice, a cell is not numeric or is empty
+/// line and column: a column is missing or occurs twice, a cell is not numeric, is none of the categories or is empty
 /// (`leave_out`: the line is skipped), a line has a different number of cells than the first, a number has a point or a
 /// comma that is not its decimal point, or may be so: without `decimal`, where some numbers have a comma and others a
 /// point.

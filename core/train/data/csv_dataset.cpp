@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <nlohmann/json.hpp>
@@ -23,6 +24,17 @@ void CsvDataset::Field::describe(deck::Describe<Field>& d) {
   d("numbers", &Field::numbers, "type of the values; auto: int64 where all cells are whole numbers, else float64")
       .options({{"auto", Numbers::by_cells}, {"float64", Numbers::real}, {"int64", Numbers::whole}})
       .def(Numbers::by_cells);
+  d("categories", &Field::categories,
+    "texts of the classes: a cell is one of them and is read as its index, counted from 0; default: cells are numbers")
+      .example("[setosa, versicolor, virginica]")
+      .def({});
+  d.check([](const Field& f) -> std::string {
+    for (std::size_t k = 0; k < f.categories.size(); ++k)
+      if (std::find(f.categories.begin(), f.categories.begin() + static_cast<std::ptrdiff_t>(k), f.categories[k]) !=
+          f.categories.begin() + static_cast<std::ptrdiff_t>(k))
+        return fmt::format("categories: '{}' is given twice", f.categories[k]);
+    return "";
+  });
 }
 
 void CsvDataset::Params::describe(deck::Describe<Params>& d) {
@@ -70,7 +82,7 @@ bool CsvDataset::is_whole(std::size_t field, bool by_cells) const {
 std::string CsvDataset::bytes_of_files(Log& log) {
   std::vector<WantedColumns> wanted;
   for (const auto& field : params_.fields)
-    wanted.push_back({field.name, field.columns.empty() ? std::vector{field.name} : field.columns});
+    wanted.push_back({field.name, field.columns.empty() ? std::vector{field.name} : field.columns, field.categories});
   const auto files = shard_files(params_.files);
   std::vector<CsvNumbers> parts;
   std::vector<bool> whole(wanted.size(), true);

@@ -19,6 +19,7 @@ class CsvDataset : public Dataset {
     std::vector<std::string> columns;  ///< empty: the column with the field's name
     std::optional<std::string> unit;   ///< of the values
     Numbers numbers = Numbers::by_cells;
+    std::vector<std::string> categories;  ///< texts of the classes; empty: the cells are numbers
     static void describe(deck::Describe<Field>& d);
   };
   struct Params {

@@ -67,6 +67,7 @@ says("factor_ranks: 2 values for 9 layers; give one for each, 0 for a full one",
 says("files: name at least one table or pattern", T + "dataset={type: csv, files: [], fields: [{name: x}]}")
 says("fields: name at least one column", T + "dataset={type: csv, files: [t.csv], fields: []}")
 says("fields: 'x' is given twice", T + "dataset={type: csv, files: [t.csv], fields: [{name: x}, {name: x}]}")
+says("categories: 'bird' is given twice", T + "dataset={type: csv, files: [t.csv], fields: [{name: x, categories: [bird, cat, bird]}]}")
 for message, content, more in (
         ("'t.csv' has no column 'x'; it has: 'a', 'y [K]'", "a,y [K]\n1,2\n", ""),
         ("'t.csv' has no column 'x'; it has: 'x y z'; cells are separated by commas, semicolons or tabs, not by blanks", "x y z\n1 2 3\n", ""),
@@ -75,9 +76,9 @@ for message, content, more in (
         ("'t.csv' holds no table: it has no line of names", "\n# x,y\n", ""),
         ("'t.csv' holds no samples: no line follows the line of names", "x,y\n\n", ""),
         ("t.csv:3: column 'y' has no number ('NaN'); give one, remove the line, or set missing: leave_out", "x,y\n1,2\n1,NaN\n", ""),
-        ("t.csv:3: '2020-01-31' in column 'x' is not a number; number names and dates first, as pandas.factorize and pandas.to_datetime do",
+        ("t.csv:3: '2020-01-31' in column 'x' is not a number; give the texts of classes as categories: [FIRST, SECOND] of the field; number dates first, as pandas.to_datetime does",
          "x,y\n1,2\n2020-01-31,2\n", ""),
-        ("t.csv:2: 'inf' in column 'y' is not a number; number names and dates first, as pandas.factorize and pandas.to_datetime do", "x,y\n1,inf\n", ""),
+        ("t.csv:2: 'inf' in column 'y' is not a number; give the texts of classes as categories: [FIRST, SECOND] of the field; number dates first, as pandas.to_datetime does", "x,y\n1,inf\n", ""),
         ("t.csv:3: 'x' in column 'x' is not a number; the line of names occurs twice: remove it", "x,y\n1,2\nx,y\n3,4\n", ""),
         ("t.csv:3: 2 cells were expected, but the line has 3; is the file cut short?", "x,y\n1,2\n1,2,3\n", ""),
         ("t.csv:2: '99999999999999999999' in column 'x' needs more than 64 bits", "x,y\n99999999999999999999,2\n", ""),
@@ -92,6 +93,9 @@ for message, content, more in (
         ("t.csv:3: column 'y' has no number ('#N/A'); give one, remove the line, or set missing: leave_out", "x,y\n1,2\n1,#N/A\n", ""),
         ("the line of names gives 'y' in K, the deck expects m; correct the deck's key 'unit' or convert the column", "x,y [K]\n1,2\n", "unit: m"),
         ("'y' has cells that are not whole numbers, expected int64; set numbers: float64", "x,y\n1,2\n1,2.5\n", "numbers: int64"),
+        ("t.csv:3: 'Bird' in column 'y' is none of the categories bird, cat; add it to them, or correct it", "x,y\n1,bird\n2,Bird\n",
+         "categories: [bird, cat]"),
+        ("t.csv:2: column 'y' has no number (''); give one, remove the line, or set missing: leave_out", "x,y\n1,\n", "categories: [bird, cat]"),
         ("t.csv: the text is in UTF-16; save it as UTF-8 or ASCII", "x,y\n1,2\n".encode("utf-16"), "")):
     name = f"t{len(table.cases)}.csv"
     table.file(name, content)
@@ -105,7 +109,7 @@ for message, content, more in (
          "x;y\n1;1.5\n", "decimal: ','"),
         ("t.csv:2: '1.234,56' in column 'y' separates thousands; remove these separators", "x;y\n1;1.234,56\n", ""),
         ("t.csv:2: '1,234,567' in column 'y' separates thousands; remove these separators", 'x,y\n1,"1,234,567"\n', ""),
-        ("t.csv:2: '31.01.2020' in column 'y' is not a number; number names and dates first, as pandas.factorize and pandas.to_datetime do",
+        ("t.csv:2: '31.01.2020' in column 'y' is not a number; give the texts of classes as categories: [FIRST, SECOND] of the field; number dates first, as pandas.to_datetime does",
          "x,y\n1,31.01.2020\n", ""),
         ("t.csv:1: 'sep=;;' declares no separator of one character; correct or remove this line", "sep=;;\nx;y\n1;2\n", ""),
         ("t.csv:1: 'sep=' declares no separator of one character; correct or remove this line", "sep=\nx;y\n1;2\n", ""),
