@@ -26,7 +26,7 @@ def read_by_sources(root):
 
 
 def problems(root):
-    table = set(re.findall(r'EnvironmentVariable\{"(\w+)"', (root / "apps/cambium/command_line/environment.cpp").read_text()))
+    table = set(re.findall(r'EnvironmentVariable\{\s*"(\w+)"', (root / "apps/cambium/command_line/environment.cpp").read_text()))
     page = set(re.findall(r"^\| `(\w+)` \|", (root / "docs/using/environment.md").read_text(), re.M))
     for name, path in read_by_sources(root):
         if name not in OTHERS | table:

@@ -32,12 +32,11 @@ struct PlannedWorld {
 
 constexpr std::int64_t large_frame = 8 * (72 + 9 + 1 + 72 + 9), small_frame = 8 * (36 + 9 + 1 + 36 + 9);  // bytes
 
-/// The first `atoms` atoms of water, with numbers in place of labels.
+/// Atoms at the places of oxygen in water, which keep apart, with numbers in place of labels.
 LabelledFrame numbered_frame(std::uint64_t seed, std::size_t atoms) {
-  Configuration c = water(2, seed);
-  c.x.resize(atoms);
+  const Configuration c = water(3, seed);
   LabelledFrame f;
-  f.x = c.x;
+  for (std::size_t k = 0; k < atoms; ++k) f.x.push_back(c.x[3 * k]);
   f.box = c.box;
   const auto number = [&](std::uint64_t k) { return Random4(seed, Stream::test, 1000 + k, 0).normal(0); };
   f.energy = number(0);
