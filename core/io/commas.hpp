@@ -29,6 +29,7 @@ class Commas {
     const auto digit = [](char c) { return c >= '0' && c <= '9'; };
     if (!number.empty() && (number.front() == '-' || number.front() == '+')) number.remove_prefix(1);
     const auto comma = number.find(',');
+    if (comma == std::string_view::npos) return false;
     const auto before = number.substr(0, comma), behind = number.substr(comma + 1);
     return !before.empty() && before.size() <= 3 && before.front() != '0' && behind.size() == 3 &&
            std::all_of(before.begin(), before.end(), digit) && std::all_of(behind.begin(), behind.end(), digit);
