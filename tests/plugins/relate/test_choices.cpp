@@ -150,9 +150,9 @@ TEST_CASE("the stage ranks the validation split of a data set with split: valida
   };
   CHECK(ending(lines, " on a tenth of training") == 2);  // item neighbours, EASE
   CHECK(ending(lines, " on validation") == 0);
-  CHECK(ending(lines, "of users with some in validation") == 1);
+  CHECK(ending(lines, "over users with such items in validation") == 1);
   CHECK(ending(lines_for("test"), " on validation") == 2);
-  CHECK(ending(lines_for("test"), "of users with some in test") == 1);
+  CHECK(ending(lines_for("test"), "over users with such items in test") == 1);
 }
 
 TEST_CASE("damaged files of choices are refused") {

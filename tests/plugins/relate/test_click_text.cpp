@@ -442,7 +442,7 @@ TEST_CASE("labels may be absent where a model predicts, and not where it learns"
       place.context);
   CHECK_THROWS_WITH(judged->run(place.context),
                     Catch::Contains("dense column 1 is 'hour', but training was given 'price' there, and 'hour' at "
-                                    "another place; give the columns in the order of the training: price, hour"));
+                                    "another position; give the columns in the order of the training: price, hour"));
   const auto without =
       place.registry.make<Task>("train", deck::parse(train + ", label: none" + more, "test"), place.context);
   CHECK_THROWS_WITH(
