@@ -101,6 +101,11 @@ bool agree(Calendar a, Calendar b, std::int64_t first_day) {
 
 }  // namespace
 
+std::int64_t TimeUnit::day_number_after(double days) const {
+  constexpr double rounding = 1e-8;  // of hours and seconds that became days: a midnight stays in its own day
+  return day + static_cast<std::int64_t>(std::floor(days + second / 86400.0 + rounding));
+}
+
 bool is_unit_of_dates(const std::string& units) {
   const auto [step, word, rest] = divided(units);
   return !word.empty() && !rest.empty() && (months_of(step) > 0 || seconds_of(step).has_value());

@@ -22,6 +22,8 @@ struct TimeUnit {
 
   double days() const { return seconds / 86400.0; }
   bool has_date() const { return form != Form::duration; }
+  /// Day number of the calendar (day_number) of a time `days` days after the reference date, whose time of day counts.
+  std::int64_t day_number_after(double days) const;
 };
 
 /// True if a unit counts from a date or is one ("hours after 1990-1-1", "day as %Y%m%d.%f").

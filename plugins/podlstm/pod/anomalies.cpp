@@ -80,8 +80,7 @@ void Field::take_off(const AnomalyKeys& keys) {
   for (std::int64_t t = 0; t < snapshots(); ++t) {
     if (keys.years.empty() && t >= training_) break;
     if (!keys.years.empty()) {
-      const auto number = time_unit_.day + static_cast<std::int64_t>(std::floor(day(t)));
-      const auto year = io::cf::date_of(number, time_unit_.calendar).year;
+      const auto year = io::cf::date_of(time_unit_.day_number_after(day(t)), time_unit_.calendar).year;
       if (year < keys.years[0] || year > keys.years[1]) continue;
     }
     reference_.push_back(t);

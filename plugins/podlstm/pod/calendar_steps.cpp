@@ -24,14 +24,13 @@ CalendarSteps::Month CalendarSteps::month(std::int64_t number, int count) const 
   const auto first = [&](std::int64_t n) {
     const std::int64_t year = n >= 0 ? n / 12 : -((11 - n) / 12);
     const io::cf::Date date{year, static_cast<int>(n - 12 * year) + 1, 1};
-    return static_cast<double>(io::cf::day_number(date, unit_.calendar) - unit_.day);
+    return static_cast<double>(io::cf::day_number(date, unit_.calendar) - unit_.day) - unit_.second / 86400.0;
   };
   return {number, first(number), first(number + count)};
 }
 
 CalendarSteps::Month CalendarSteps::month_of(double day) const {
-  const auto date =
-      io::cf::date_of(unit_.day + static_cast<std::int64_t>(std::floor(day + 0.5 * exact)), unit_.calendar);
+  const auto date = io::cf::date_of(unit_.day_number_after(day + 0.5 * exact), unit_.calendar);
   return month(12 * date.year + date.month - 1, 1);
 }
 

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <functional>
+#include <tuple>
 
 #include "core/base/error.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
@@ -183,6 +184,44 @@ TEST_CASE("climatologies that cannot be made", "[messages]") {
           .find(
               "' has no modes on a grid, which maps and means over a box are made of; name a pod.h5 that a stage `pod` "
               "wrote") != std::string::npos);
+}
+
+TEST_CASE("the years of a climatology begin at midnight for any reference date", "[anomalies]") {
+  // Starts of months from 2001 on, which are -0.5, 30.5, ... days after noon of January 1st, or whole hours.
+  Stage stage;
+  const auto path = stage.file("years.h5");
+  const std::vector<double> begin{0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334};
+  for (const auto& [units, step, offset] : {std::tuple{"days since 2001-01-01", 1.0, 0.0},
+                                            {"days since 2001-01-01 12:00:00", 1.0, -0.5},
+                                            {"days since 2000-12-31 06:00:00", 1.0, 0.75},
+                                            {"hours since 2000-12-31 21:00:00", 24.0, 0.125}}) {
+    double sum = 0.0;
+    if (stage.comm.root())
+      io::write_h5_atomically(path, [&](io::File& f) {
+        std::vector<double> q, time;
+        for (int t = 0; t < 48; ++t) {
+          const auto month = static_cast<std::size_t>(t % 12);
+          time.push_back(step * (365.0 * (t / 12) + begin[month] + offset));
+          for (int c = 0; c < 3; ++c) q.push_back(t * t + std::sin(static_cast<double>(t * c)));
+        }
+        f.write("sst", io::tensor_of(q.data(), {48, 3}));
+        auto array = f.write("time", time);
+        array.set_attribute("units", units);
+        array.set_attribute("calendar", "noleap");
+      });
+    stage.comm.barrier();
+    for (int t = 12; t < 36; ++t) sum += t * t;
+    auto params = params_of(path);
+    params.missing = Missing::refuse;
+    Field field(params, AreaWeights::none, 48, 1e9, stage.context);
+    field.take_off({0, {2002, 2003}, false, false});
+    INFO(units);
+    field.for_each_block([&](const CellBlock& block) {
+      for (std::size_t i = 0; i < block.cells.size(); ++i)
+        if (block.cells[i] == 0) CHECK(block.mean[i] == Approx(sum / 24.0).epsilon(1e-12));
+    });
+    stage.comm.barrier();
+  }
 }
 
 TEST_CASE("harmonics that the times do not determine are refused, and those that they do are found", "[anomalies]") {

@@ -113,6 +113,30 @@ TEST_CASE("middles of months, quarters and years are followed by middles", "[ser
   }
 }
 
+TEST_CASE("a reference date in the middle of a day leaves dates where they are", "[series]") {
+  // xarray counts from the first time: "days since 1990-01-16 12:00:00".
+  const auto shifted = [](const std::vector<When>& dates, const Calendar calendar) {
+    auto out = days_of(dates, calendar);
+    for (double& day : out) day -= 15.5;
+    return out;
+  };
+  for (const auto calendar : {Calendar::standard, Calendar::noleap}) {
+    auto middles =
+        series_of(shifted({{2006, 9, 16}, {2006, 10, 16, 12}, {2006, 11, 16}, {2006, 12, 16, 12}}, calendar), calendar);
+    auto starts_at_six = series_of(shifted({{2006, 10, 1, 6}, {2006, 11, 1, 6}, {2006, 12, 1, 6}}, calendar), calendar);
+    for (auto* series : {&middles, &starts_at_six}) {
+      series->time_unit.day += 15;
+      series->time_unit.second = 43200.0;
+    }
+    const auto next = shifted({{2007, 1, 16, 12}, {2007, 2, 15}, {2007, 3, 16, 12}, {2007, 4, 16}}, calendar),
+               later = shifted({{2007, 1, 1, 6}, {2007, 2, 1, 6}, {2007, 3, 1, 6}, {2007, 4, 1, 6}}, calendar);
+    for (std::size_t k = 0; k < next.size(); ++k) {
+      CHECK(middles.next_days(4)[k] == Approx(next[k]).margin(1e-9));
+      CHECK(starts_at_six.next_days(4)[k] == Approx(later[k]).margin(1e-9));
+    }
+  }
+}
+
 TEST_CASE("weeks, equal steps and times without a date continue by their step", "[series]") {
   CHECK(series_of({0, 7, 14, 21}, Calendar::standard).next_days(2) == std::vector<double>{28, 35});
   // Steps of 30 days from the 15th on are in neighbouring months for a while.
