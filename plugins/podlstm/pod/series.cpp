@@ -200,23 +200,53 @@ std::string coarse_times(const Series& series, double period) {
       number_text(sample), number_text(period));
 }
 
-std::string uneven_times(const Series& series) {
-  for (const auto* part : {&series.train.days, &series.test.days}) {
-    const auto& days = *part;
+namespace {
+
+/// Steps of a stretch of two times or more.
+struct Steps {
+  std::size_t least = 0, most = 0;  ///< the shortest and the longest, by the time before it
+  double usual = 0.0;               ///< median
+  explicit Steps(const std::vector<double>& days) {
     std::vector<double> steps;
     for (std::size_t k = 1; k < days.size(); ++k) steps.push_back(days[k] - days[k - 1]);
-    if (steps.empty()) continue;
-    const auto widest = static_cast<std::size_t>(std::max_element(steps.begin(), steps.end()) - steps.begin());
-    const double most = steps[widest];
+    const auto [low, high] = std::minmax_element(steps.begin(), steps.end());
+    least = static_cast<std::size_t>(low - steps.begin());
+    most = static_cast<std::size_t>(high - steps.begin());
     std::nth_element(steps.begin(), steps.begin() + std::ssize(steps) / 2, steps.end());
-    const double usual = steps[steps.size() / 2];
-    if (most > gap * usual)
-      return fmt::format(
-          "{} days separate days {} and {} of the series, {} as a rule: windows count times and reach across such "
-          "gaps; fill the gaps, or forecast stretches without gaps",
-          number_text(most), number_text(days[widest]), number_text(days[widest + 1]), number_text(usual));
+    usual = steps[steps.size() / 2];
   }
+};
+
+std::string uneven_steps(const std::vector<double>& days) {
+  const Steps steps(days);
+  const auto length = [&](std::size_t k) { return days[k + 1] - days[k]; };
+  const auto apart = [&](std::size_t k) {
+    return fmt::format("{} days separate days {} and {} of the series, {} as a rule", number_text(length(k)),
+                       number_text(days[k]), number_text(days[k + 1]), number_text(steps.usual));
+  };
+  if (length(steps.most) > gap * steps.usual)
+    return apart(steps.most) +
+           ": windows count times and reach across such gaps; fill the gaps, or forecast stretches without gaps";
+  if (gap * length(steps.least) < steps.usual)
+    return apart(steps.least) +
+           ": windows count times, so leads are shorter there; interpolate the series to equal steps (cdo inttime)";
   return {};
+}
+
+}  // namespace
+
+std::string uneven_times(const Series& series) {
+  const auto &train = series.train.days, &test = series.test.days;
+  for (const auto* days : {&train, &test})
+    if (days->size() > 1)
+      if (auto words = uneven_steps(*days); !words.empty()) return words;
+  if (train.size() < 2 || test.size() < 2) return {};
+  const double first = Steps(train).usual, second = Steps(test).usual;
+  if (std::max(first, second) < gap * std::min(first, second)) return {};
+  return fmt::format(
+      "the training years have a time every {} days, the test years every {}: windows count times, so that the test "
+      "years do not test what was fitted; interpolate the series to equal steps (cdo inttime)",
+      number_text(first), number_text(second));
 }
 
 Series read_series(const SeriesParams& params, const Comm& comm) {

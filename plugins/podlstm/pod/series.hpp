@@ -52,7 +52,8 @@ Series read_series(const SeriesParams& params, const Comm& comm);
 
 /// Warning if a cycle of `period` days has less than two times of the series; else empty.
 std::string coarse_times(const Series& series, double period);
-/// Warning if an interval between neighbouring times is more than one and a half times the usual one; else empty.
+/// Warning if an interval between neighbouring times is more than one and a half times the usual one or less than two
+/// thirds of it, or if the usual ones of training and test years differ as much; else empty.
 std::string uneven_times(const Series& series);
 
 }  // namespace cambium::podlstm

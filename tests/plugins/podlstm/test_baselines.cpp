@@ -79,6 +79,26 @@ TEST_CASE("a gap in a series is told, months of unequal length are none", "[base
         "gaps; fill the gaps, or forecast stretches without gaps");
 }
 
+TEST_CASE("steps that shorten in a series, or from training to test, are told", "[baselines]") {
+  Series series;
+  for (int t = 0; t < 40; ++t) series.train.days.push_back(7.0 * t);
+  for (int t = 0; t < 20; ++t) series.test.days.push_back(276.0 + 7.0 * t);  // three days after the last
+  CHECK(uneven_times(series).empty());
+  Series daily = series;
+  for (int t = 0; t < 20; ++t) daily.test.days[static_cast<std::size_t>(t)] = 274.0 + t;
+  CHECK(uneven_times(daily) ==
+        "the training years have a time every 7 days, the test years every 1: windows count times, so that the test "
+        "years do not test what was fitted; interpolate the series to equal steps (cdo inttime)");
+  for (int t = 30; t < 40; ++t) series.train.days[static_cast<std::size_t>(t)] = 203.0 + (t - 29);
+  CHECK(uneven_times(series) ==
+        "1 days separate days 203 and 204 of the series, 7 as a rule: windows count times, so leads are shorter "
+        "there; interpolate the series to equal steps (cdo inttime)");
+  Series dekads;  // 1st, 11th and 21st of months of 28 to 31 days
+  for (const double first : {0.0, 31.0, 59.0, 90.0, 120.0})
+    for (const double day : {0.0, 10.0, 20.0}) dekads.train.days.push_back(first + day);
+  CHECK(uneven_times(dekads).empty());
+}
+
 TEST_CASE("harmonics + ridge of the last time is that of windows of one time", "[baselines]") {
   const auto s = stretch(120, [](double day, int k) {
     return std::cos(2.0 * M_PI * day / 365.2425 + k) + std::sin(0.05 * day * (1 + k)) + 0.2 * std::sin(0.9 * day + k);
