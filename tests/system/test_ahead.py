@@ -76,6 +76,8 @@ class Ahead(unittest.TestCase):
         self.assertEqual(str(data["valid_time"].values[0])[:10], "2004-12-25")
         self.assertEqual(str(data["issued"].values)[:10], "2004-12-18")
         self.assertEqual(data["sst"].attrs["units"], "degC")
+        self.assertEqual(data["nino34"].attrs["units"], "degC")
+        self.assertEqual(data["coefficients"].attrs["units"], "1")  # of standardised cells
 
     def test_is_drawn_with_north_above(self):
         sys.path[:0] = [os.path.join(os.environ["CAMBIUM_SOURCE"], "plugins", "podlstm", "python"), os.path.join(os.environ["CAMBIUM_SOURCE"], "apps", "python")]

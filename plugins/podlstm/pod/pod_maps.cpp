@@ -134,6 +134,7 @@ BoxMean BoxMean::of(const PodMaps& maps, const std::string& name, const std::vec
                                  number_text(lon[1])));
   BoxMean out;
   out.name = name;
+  out.unit = maps.unit;
   out.weight.assign(static_cast<std::size_t>(maps.modes.rows), 0.0);
   out.year.assign(static_cast<std::size_t>(maps.year.rows), 0.0);
   out.trend_from = maps.trend_from;

@@ -40,7 +40,7 @@ struct PodMaps {
 /// Mean over a box of latitudes and longitudes, for example Nino-3.4 (5 S to 5 N, 170 W to 120 W), as a linear function
 /// of coefficients: cells are weighted by the cosine of latitude, without missing ones.
 struct BoxMean {
-  std::string name;
+  std::string name, unit;      ///< the unit is that of the field, also if the coefficients have none (standardised)
   std::vector<double> weight;  ///< (modes) index per coefficient
   double mean = 0.0, trend = 0.0, trend_from = 0.0, period = 1.0;
   std::vector<double> year;  ///< (2 harmonics) alternating cosines and sines of the climatology; may be empty

@@ -70,7 +70,7 @@ void write_members(io::File& out, const Ahead& a, const Series& series, const st
       for (std::int64_t h = 0; h < a.times; ++h)
         all.push_back(index.of(member.row(0) + h * a.modes, a.days[static_cast<std::size_t>(h)]));
     const auto name = io::plain_name(index.name);
-    io::set_coordinates(io::labelled(out.write(name, io::tensor_of(all.data(), {count, a.times})), series.unit,
+    io::set_coordinates(io::labelled(out.write(name, io::tensor_of(all.data(), {count, a.times})), index.unit,
                                      fmt::format("index {}, mean over a box", index.name)),
                         "issued lead");
     out.attach_scales(name, {"member", "valid_time"});

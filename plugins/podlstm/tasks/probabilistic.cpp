@@ -147,7 +147,7 @@ Comparison ProbabilisticForecast::of_index(const BoxMean& index, const std::vect
   };
   const Matrix truth = on_test(targets(series_.test.a, test, shape_)),
                fitted = on_train(targets(series_.train.a, train, shape_));
-  Comparison out{index.name, series_.unit.empty() ? "1" : series_.unit, {}, {}};
+  Comparison out{index.name, index.unit.empty() ? "1" : index.unit, {}, {}};
   Matrix climatology;
   for (const auto& beside : rivals(train, test)) {
     const bool issue = beside.name == "persistence";

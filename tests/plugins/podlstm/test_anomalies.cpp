@@ -116,6 +116,7 @@ TEST_CASE("what was taken off comes back from modes, climatology, trend and norm
     }
     // Box across Greenwich: longitudes 300 and 0, latitudes 20 and -20 of which cell (20, 120) is land elsewhere.
     const BoxMean box = BoxMean::of(maps, "gulf", {-30.0, 30.0}, {290.0, 10.0});
+    CHECK(box.unit == "degC");
     for (int t : {3, n_time - 1}) {
       double sum = 0.0, weight = 0.0;
       for (int c = 0; c < cells; ++c)
