@@ -26,6 +26,9 @@ double year_wave(std::size_t j, double day, double period) {
 /// Degrees in [0, 360).
 double around_earth(double degrees) { return std::fmod(std::fmod(degrees, 360.0) + 360.0, 360.0); }
 
+/// Coordinates are often stored in 32 bits: 190.3 is 190.300003, and belongs to a box that ends at 190.3.
+constexpr double rounding = 1e-4;  // degrees
+
 }  // namespace
 
 bool PodMaps::in(const std::string& path) {
@@ -114,6 +117,12 @@ BoxMean BoxMean::of(const PodMaps& maps, const std::string& name, const std::vec
   }
   if (north < 0 || east < 0 || maps.axes.size() != 2)
     throw InputError(fmt::format("index '{}': the modes have no axes of latitude and longitude", name));
+  for (const auto axis : {north, east})
+    if (const auto& a = maps.axes[static_cast<std::size_t>(axis)]; a.standard_name.starts_with("grid_"))
+      throw InputError(fmt::format(
+          "index '{}': '{}' is the {} of a rotated grid, which has other values than the Earth's; bring the field to a "
+          "regular grid (cdo remapbil), or leave the index out",
+          name, a.name, a.standard_name));
   std::vector<double> share(static_cast<std::size_t>(maps.cells()), 0.0);
   const auto columns = std::ssize(maps.axes[1].values);
   const double width = lon[1] - lon[0] >= 360.0 ? 360.0 : around_earth(lon[1] - lon[0]);
@@ -125,7 +134,8 @@ BoxMean BoxMean::of(const PodMaps& maps, const std::string& name, const std::vec
           .values[static_cast<std::size_t>(axis == 0 ? i / columns : i % columns)];
     };
     const double y = place(north);
-    if (y < lat[0] || y > lat[1] || around_earth(place(east) - lon[0]) > width || std::isnan(maps.mean[cell])) continue;
+    if (y < lat[0] - rounding || y > lat[1] + rounding || std::isnan(maps.mean[cell])) continue;
+    if (around_earth(place(east) - lon[0] + rounding) > width + 2.0 * rounding) continue;
     sum += share[cell] = std::cos(y * constants::pi / 180.0);
   }
   if (!(sum > 0.0))

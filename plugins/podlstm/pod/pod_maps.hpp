@@ -45,7 +45,7 @@ struct BoxMean {
   double mean = 0.0, trend = 0.0, trend_from = 0.0, period = 1.0;
   std::vector<double> year;  ///< (2 harmonics) alternating cosines and sines of the climatology; may be empty
   /// `lat` and `lon` are bounds in degrees; longitudes from west to east, also across Greenwich. InputError if the maps
-  /// have no latitude and longitude, or the box has no cell.
+  /// have no latitude and longitude or those of a rotated grid, or the box has no cell.
   static BoxMean of(const PodMaps& maps, const std::string& name, const std::vector<double>& lat,
                     const std::vector<double>& lon);
   /// Background of the index on a day.

@@ -135,12 +135,37 @@ TEST_CASE("what was taken off comes back from modes, climatology, trend and norm
     cut.residual_rms.pop_back();
     CHECK(says([&] { cut.require_whole("pod.h5"); }) ==
           "modes, mean and axes of 'pod.h5' do not fit one another; make it again");
+    PodMaps rotated = maps;
+    rotated.axes.front().name = "rlat";
+    rotated.axes.front().standard_name = "grid_latitude";
+    CHECK(says([&] {
+            BoxMean::of(rotated, "alps", {-5.0, 5.0}, {0.0, 10.0});
+          }) ==
+          "index 'alps': 'rlat' is the grid_latitude of a rotated grid, which has other values than the Earth's; bring "
+          "the field to a regular grid (cdo remapbil), or leave the index out");
     PodMaps still = maps;
     still.axes.front().standard_name = "height";
     CHECK(says([&] {
             BoxMean::of(still, "nino34", {-5.0, 5.0}, {190.0, 240.0});
           }) == "index 'nino34': the modes have no axes of latitude and longitude");
   }
+}
+
+TEST_CASE("cells on the edges of a box count, also with coordinates in 32 bits", "[anomalies]") {
+  PodMaps maps;
+  maps.axes = {{"lat", "degrees_north", "latitude", {}}, {"lon", "degrees_east", "longitude", {}}};
+  for (int i = 0; i < 4; ++i) {
+    maps.axes[0].values.push_back(static_cast<double>(-4.9F + 0.2F * static_cast<float>(i)));
+    maps.axes[1].values.push_back(static_cast<double>(190.1F + 0.2F * static_cast<float>(i)));
+  }
+  REQUIRE(maps.axes[0].values[0] < -4.9);  // as read from a file
+  REQUIRE(maps.axes[1].values[1] > 190.3);
+  for (int c = 0; c < 16; ++c) maps.mean.push_back(c % 4 < 2 && c / 4 < 2 ? 1.0 : 100.0);
+  maps.modes = Matrix(1, 16);
+  CHECK(BoxMean::of(maps, "box", {-4.9, -4.7}, {190.1, 190.3}).mean == Approx(1.0));
+  CHECK(BoxMean::of(maps, "box", {-4.9, -4.7}, {-169.9, -169.7}).mean == Approx(1.0));
+  for (double& x : maps.mean) x = 2.0;
+  CHECK(BoxMean::of(maps, "globe", {-90.0, 90.0}, {-180.0, 180.0}).mean == Approx(2.0));
 }
 
 TEST_CASE("errors of energies are those of independent snapshots", "[anomalies]") {
