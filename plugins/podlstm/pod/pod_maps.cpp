@@ -44,7 +44,8 @@ PodMaps PodMaps::read(const std::string& path, std::int64_t modes) {
         "wrote",
         path));
   PodMaps out;
-  out.array = file.attribute<std::string>("array");
+  const auto path_of_array = file.attribute<std::string>("array");
+  out.array = path_of_array.substr(path_of_array.rfind('/') + 1);
   const auto mean = file.dataset("mean");
   out.unit = text_of(mean, "units");
   out.mean = mean.read<std::vector<double>>();

@@ -14,7 +14,7 @@ struct PodMaps {
     std::string name, unit, standard_name;
     std::vector<double> values;
   };
-  std::string array, unit;  ///< of the field
+  std::string array, unit;  ///< of the field; the name without groups
   std::vector<Axis> axes;
   std::vector<double> mean, residual_rms;  ///< (cells)
   Matrix modes;                            ///< (modes, cells)

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <set>
 
 #include "core/base/key_error.hpp"
 #include "core/base/text.hpp"
@@ -43,6 +44,10 @@ void ForecastTask::Params::describe(deck::Describe<Params>& d) {
     if (p.members == 1) return "members: a spread needs at least two members; give more, or 0 for no ensemble";
     if (p.members == 0 && (p.ahead > 0 || !p.index.empty() || p.residual))
       return "members: 0, but ahead, index and residual are of an ensemble; give members: 100";
+    std::set<std::string> names;
+    for (const auto& index : p.index)
+      if (!names.insert(io::plain_name(index.name)).second)
+        return fmt::format("index: two indices have the name '{}'; rename one of them", index.name);
     return "";
   });
 }
@@ -281,8 +286,6 @@ Task::Outcome ForecastTask::run(Context& context) {
   if (params_.members > 0 && linear.lim) {
     require_memory(8.0 * static_cast<double>(params_.members * tests * o.horizon * series.modes()),
                    fmt::format("{} members of {} windows", params_.members, tests), "give fewer 'members'", context);
-    choice = choose_probabilistic(*linear.lim, params_.residual, series, o.shape(), o.split(context.seed), context);
-    probabilistic.emplace(*choice, series, o.shape(), params_.members, context);
     io::on_every_rank(context.comm, [&] {
       if (!params_.index.empty() || (params_.ahead > 0 && PodMaps::in(o.series.file)))
         maps = deck::about_key("forecast.maps", "index", [&] { return PodMaps::read(o.series.file, series.modes()); });
@@ -290,6 +293,10 @@ Task::Outcome ForecastTask::run(Context& context) {
     for (const auto& k : params_.index)
       indices.push_back(
           deck::about_key("forecast.index", "index", [&] { return BoxMean::of(*maps, k.name, k.lat, k.lon); }));
+    if (maps && params_.ahead > 0)
+      deck::about_key("forecast.ahead.names", "index", [&] { require_names_ahead(*maps, indices); });
+    choice = choose_probabilistic(*linear.lim, params_.residual, series, o.shape(), o.split(context.seed), context);
+    probabilistic.emplace(*choice, series, o.shape(), params_.members, context);
   } else if (params_.ahead > 0 || params_.residual || !params_.index.empty()) {
     throw InputError(
         "ahead, index and residual take a linear inverse model, but this series gives none; give other lags or larger "

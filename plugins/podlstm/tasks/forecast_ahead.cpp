@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <limits>
 #include <numeric>
+#include <set>
 
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/io/hdf5/labels.hpp"
@@ -133,6 +134,20 @@ void write_maps(io::File& out, const Ahead& a, const PodMaps& maps) {
 }
 
 }  // namespace
+
+void require_names_ahead(const PodMaps& maps, const std::vector<BoxMean>& indices) {
+  std::set<std::string> names{"cambium", "coefficients", "issued", "lead", "member", "mode", "valid_time"};
+  for (const auto& axis : maps.axes)
+    if (!names.insert(axis.name).second)
+      throw InputError(fmt::format(
+          "the modes have the axis '{}', which is the name of another array of ahead.nc; rename it before the stage "
+          "`pod` (ncrename -d {},NEW -v {},NEW)",
+          axis.name, axis.name, axis.name));
+  names.insert({maps.array, maps.array + "_spread"});
+  for (const auto& index : indices)
+    if (const auto name = io::plain_name(index.name); !names.insert(name).second)
+      throw InputError(fmt::format("index '{}': ahead.nc has another array '{}'; rename the index", index.name, name));
+}
 
 void write_ahead(const ProbabilisticForecast& forecast, const Series& series, const WindowShape& shape,
                  std::int64_t times, const PodMaps* maps, const std::vector<BoxMean>& indices, Context& context) {

@@ -64,6 +64,9 @@ class ProbabilisticForecast {
   LimForecast forecast_;
 };
 
+/// InputError if an axis of the maps or an index has the name of another array of ahead.nc.
+void require_names_ahead(const PodMaps& maps, const std::vector<BoxMean>& indices);
+
 /// Writes forecasts beyond the last date to ahead.nc in the run directory: members of the coefficients, and fields with
 /// their spread and indices if `maps` has the modes.
 void write_ahead(const ProbabilisticForecast& forecast, const Series& series, const WindowShape& shape,

@@ -175,6 +175,9 @@ says("members: 0, but ahead, index and residual are of an ensemble; give members
 says("lat and lon: give two bounds each, such as lat: [-5, 5], lon: [190, 240]", A + "index=[{name: nino34, lat: [0], lon: [190, 240]}]", **F,
      command="check")
 says("lat: give the southern bound first", A + "index=[{name: nino34, lat: [5, -5], lon: [190, 240]}]", **F, command="check")
+BOX = "lat: [-5, 5], lon: [190, 240]"
+says("index: two indices have the name 'nino 3.4'; rename one of them", A + f"index=[{{name: nino_3_4, {BOX}}}, {{name: nino 3.4, {BOX}}}]", **F,
+     command="check")
 says("'s.h5' has no modes on a grid, which maps and means over a box are made of; name a pod.h5 that a stage `pod` wrote",
      A + "index=[{name: nino34, lat: [-5, 5], lon: [190, 240]}]", **F)
 table.file("flipping.h5", series(coefficients=[[(-1) ** t * (1 + 0.1 * math.sin(t * t)), (-1) ** t * math.sin(2.3 * t * t)] for t in range(80)]))

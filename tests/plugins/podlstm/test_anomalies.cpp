@@ -12,6 +12,7 @@
 #include "plugins/podlstm/pod/basis.hpp"
 #include "plugins/podlstm/pod/pod_file.hpp"
 #include "plugins/podlstm/pod/pod_maps.hpp"
+#include "plugins/podlstm/tasks/probabilistic.hpp"
 #include "tests/catch.hpp"
 #include "tests/plugins/podlstm/stage.hpp"
 
@@ -34,7 +35,7 @@ double value(int t, int c) {
                       3.0 * std::sin(0.9 * c) * std::cos(1.3 * month) + std::cos(0.4 * c) * std::sin(2.1 * month + 1.0);
 }
 
-std::string write(Stage& stage) {
+std::string write(Stage& stage, const std::string& array = "sst") {
   const auto path = stage.file("field.h5");
   if (stage.comm.root())
     io::write_h5_atomically(path, [&](io::File& f) {
@@ -45,11 +46,11 @@ std::string write(Stage& stage) {
       }
       for (int i = 0; i < n_lat; ++i) latitudes.push_back(lat(i * n_lon));
       for (int j = 0; j < n_lon; ++j) longitudes.push_back(lon(j));
-      f.write("sst", io::tensor_of(q.data(), {n_time, n_lat, n_lon})).set_attribute("units", "degC");
+      f.write(array, io::tensor_of(q.data(), {n_time, n_lat, n_lon})).set_attribute("units", "degC");
       f.write("lat", latitudes).set_attribute("units", "degrees_north");
       f.write("lon", longitudes).set_attribute("units", "degrees_east");
       f.write("time", time).set_attribute("units", "days since 2001-01-01");
-      f.attach_scales("sst", {"time", "lat", "lon"});
+      f.attach_scales(array, {"time", "lat", "lon"});
     });
   stage.comm.barrier();
   return path;
@@ -166,6 +167,37 @@ TEST_CASE("cells on the edges of a box count, also with coordinates in 32 bits",
   CHECK(BoxMean::of(maps, "box", {-4.9, -4.7}, {-169.9, -169.7}).mean == Approx(1.0));
   for (double& x : maps.mean) x = 2.0;
   CHECK(BoxMean::of(maps, "globe", {-90.0, 90.0}, {-180.0, 180.0}).mean == Approx(2.0));
+}
+
+TEST_CASE("maps of an array in a group have its name alone, at the top of a file", "[anomalies]") {
+  Stage stage;
+  auto params = params_of(write(stage, "/ocean/sst"));
+  params.array = "ocean/sst";
+  Field field(params, AreaWeights::cos_latitude, training, 1e9, stage.context);
+  const Basis basis = compute_basis(field, {2, PodMethod::snapshots, 10, 60, 1e-11}, stage.context);
+  write_pod_file(stage.file("pod.h5"), field, basis, "cos_latitude", stage.context);
+  stage.comm.barrier();
+  CHECK(PodMaps::read(stage.file("pod.h5"), 2).array == "sst");
+}
+
+TEST_CASE("names of arrays of ahead.nc are distinct", "[messages]") {
+  PodMaps maps;
+  maps.array = "sst";
+  maps.axes = {{"lat", "degrees_north", "latitude", {0.0}}, {"lon", "degrees_east", "longitude", {0.0}}};
+  const auto named = [&](const char* name) {
+    BoxMean out;
+    out.name = name;
+    return says([&] { require_names_ahead(maps, {out}); });
+  };
+  CHECK(named("nino34") == "no error");
+  CHECK(named("sst") == "index 'sst': ahead.nc has another array 'sst'; rename the index");
+  CHECK(named("sst spread") == "index 'sst spread': ahead.nc has another array 'sst_spread'; rename the index");
+  CHECK(named("lat") == "index 'lat': ahead.nc has another array 'lat'; rename the index");
+  CHECK(named("lead") == "index 'lead': ahead.nc has another array 'lead'; rename the index");
+  maps.axes.front().name = "member";
+  CHECK(named("nino34") ==
+        "the modes have the axis 'member', which is the name of another array of ahead.nc; rename it before the stage "
+        "`pod` (ncrename -d member,NEW -v member,NEW)");
 }
 
 TEST_CASE("errors of energies are those of independent snapshots", "[anomalies]") {
