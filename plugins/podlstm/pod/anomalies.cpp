@@ -77,6 +77,10 @@ void Field::take_off(const AnomalyKeys& keys) {
   reference_.clear();
   if (!keys.years.empty() && !time_unit_.has_date())
     throw KeyError("pod.anomalies.dates", "years", "years: the times of the field are no dates; leave years out");
+  if (keys.harmonics > 0 && !(time_unit_.seconds > 0.0))
+    throw KeyError("pod.anomalies.unit", "harmonics",
+                   fmt::format("harmonics: times are in '{}', of which a year has no known number; set harmonics: 0",
+                               time_unit_.text));
   for (std::int64_t t = 0; t < snapshots(); ++t) {
     if (keys.years.empty() && t >= training_) break;
     if (!keys.years.empty()) {

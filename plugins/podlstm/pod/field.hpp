@@ -63,7 +63,10 @@ class Field {
   /// for harmonics that their times do not resolve.
   void take_off(const AnomalyKeys& keys);
   const AnomalyKeys& anomalies() const { return anomalies_; }
-  double day(std::int64_t snapshot) const { return times_[static_cast<std::size_t>(snapshot)] * time_unit_.days(); }
+  /// In the file's own unit if its length is not known ("t_ff").
+  double day(std::int64_t snapshot) const {
+    return times_[static_cast<std::size_t>(snapshot)] * (time_unit_.seconds > 0.0 ? time_unit_.days() : 1.0);
+  }
   double trend_from() const { return trend_from_; }  ///< day at which the trend is zero
   double period() const;                             ///< of the year of the calendar, d
 

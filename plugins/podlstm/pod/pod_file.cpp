@@ -1,5 +1,7 @@
 #include "plugins/podlstm/pod/pod_file.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <limits>
 
@@ -122,9 +124,9 @@ TensorRef map_of(const std::vector<double>& values, const Field& field) {
 }
 
 void write_map(io::File& file, const std::string& name, const std::vector<double>& values, const Field& field,
-               const std::string& long_name) {
+               const std::string& long_name, const std::string& unit) {
   auto array = file.write(name, map_of(values, field));
-  describe(array, long_name, field.first_file().unit());
+  describe(array, long_name, unit);
   array.set_attribute("_FillValue", std::numeric_limits<double>::quiet_NaN());
 }
 
@@ -176,13 +178,18 @@ void write_pod_file(const std::string& path, const Field& field, const Basis& ba
     file.emplace(io::File::create(whole->part(), path));
     fill_attributes(*file, field, basis, weights);
     fill_series(*file, field, basis);
-    write_map(*file, "mean", mean, field, "mean over training snapshots");
-    write_map(*file, "residual_rms", residual, field, "root mean square residual of the modes in training");
+    const std::string unit = field.first_file().unit();
+    write_map(*file, "mean", mean, field, "mean over training snapshots", unit);
+    write_map(*file, "residual_rms", residual, field, "root mean square residual of the modes in training", unit);
     if (detrended) {
-      write_map(*file, "trend", trend, field, "linear trend that was taken off, per day");
+      const bool known = field.time_unit().seconds > 0.0;
+      const std::string time = known ? "day" : field.time_unit().text;
+      write_map(*file, "trend", trend, field, "linear trend that was taken off, per " + time,
+                (unit.empty() ? "" : unit + " ") + (known ? "day-1" : fmt::format("({})-1", time)));
       file->dataset("trend").set_attribute("zero_on_day", field.trend_from());
     }
-    if (standardised) write_map(*file, "norm", norm, field, "standard deviation of the anomalies, which divides them");
+    if (standardised)
+      write_map(*file, "norm", norm, field, "standard deviation of the anomalies, which divides them", unit);
     io::write_provenance(*file, io::provenance_of(context));
   });
   write_maps(file, "modes", basis.modes, basis, field, "modes, orthonormal in the weighted sum over cells", comm);

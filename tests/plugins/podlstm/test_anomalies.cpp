@@ -169,6 +169,41 @@ TEST_CASE("cells on the edges of a box count, also with coordinates in 32 bits",
   CHECK(BoxMean::of(maps, "globe", {-90.0, 90.0}, {-180.0, 180.0}).mean == Approx(2.0));
 }
 
+TEST_CASE("a trend is per day, or per unit of times whose length is not known", "[anomalies]") {
+  for (const auto& [units, step, of_trend] :
+       {std::tuple{"hours", 24.0, "K day-1"}, {"t_ff", 1.0, "K (t_ff)-1"}, {"days since 2000-01-01", 1.0, "K day-1"}}) {
+    INFO(units);
+    Stage stage;
+    if (stage.comm.root())
+      io::write_h5_atomically(stage.file("trend.h5"), [&](io::File& f) {
+        std::vector<double> q, time;
+        for (int t = 0; t < 20; ++t) {
+          time.push_back(step * t);
+          for (int c = 0; c < 3; ++c) q.push_back(0.25 * t * (c + 1) + std::sin(static_cast<double>(t * t + c)));
+        }
+        f.write("q", io::tensor_of(q.data(), {20, 3})).set_attribute("units", "K");
+        f.write("time", time).set_attribute("units", units);
+      });
+    stage.comm.barrier();
+    auto params = params_of(stage.file("trend.h5"));
+    params.array = "q";
+    Field field(params, AreaWeights::none, {}, 1e9, stage.context);
+    if (std::string(units) == "t_ff")
+      CHECK(says([&] {
+              field.take_off({1, {}, false, false});
+            }) == "harmonics: times are in 't_ff', of which a year has no known number; set harmonics: 0");
+    field.take_off({0, {}, true, false});
+    const Basis basis = compute_basis(field, {1, PodMethod::snapshots, 10, 60, 1e-11}, stage.context);
+    write_pod_file(stage.file("pod.h5"), field, basis, "none", stage.context);
+    stage.comm.barrier();
+    const io::File file = io::File::open(stage.file("pod.h5"));
+    const auto trend = file.read<std::vector<double>>("trend");
+    CHECK(file.dataset("trend").attribute<std::string>("units") == of_trend);
+    for (std::size_t c = 0; c < 3; ++c) CHECK(trend[c] == Approx(0.25 * static_cast<double>(c + 1)).margin(0.05));
+    stage.comm.barrier();
+  }
+}
+
 TEST_CASE("maps of an array in a group have its name alone, at the top of a file", "[anomalies]") {
   Stage stage;
   auto params = params_of(write(stage, "/ocean/sst"));
