@@ -18,6 +18,9 @@
 
 namespace cambium::assimilate {
 
+/// Cycle 24 of 0.05 is at 1.2000000000000002: bounds of time in a deck hold within this part of a cycle.
+static constexpr double rounding = 1e-6;
+
 void Assimilate::Observed::describe(deck::Describe<Observed>& d) {
   d("fields", &Observed::fields, "fields that are observed; default: all").def({});
   d("every", &Observed::every, "time between two analyses").positive();
@@ -122,7 +125,7 @@ void Assimilate::Params::describe(deck::Describe<Params>& d) {
                              : "";
   });
   d.check([](const Params& p) -> std::string {
-    if (p.burn_in < static_cast<double>(p.cycles) * p.observations.every) return {};
+    if (p.burn_in < (static_cast<double>(p.cycles) - rounding) * p.observations.every) return {};
     return fmt::format("'burn_in' ({:g}) leaves nothing of {} cycles of {:g}", p.burn_in, p.cycles,
                        p.observations.every);
   });
@@ -197,8 +200,9 @@ std::unique_ptr<Truth> Assimilate::make_truth(Context& context) const {
 }
 
 bool Assimilate::in_gap(double time) const {
+  const double slack = rounding * params_.observations.every;
   for (const auto& gap : params_.observations.gaps)
-    if (time >= gap[0] && time <= gap[1]) return true;
+    if (time >= gap[0] - slack && time <= gap[1] + slack) return true;
   return false;
 }
 
@@ -226,8 +230,9 @@ Task::Outcome Assimilate::run(Context& context) {
         std::pow(climatology_->anomalies[n], 2) / static_cast<double>(climatology_->samples - 1);
   climate_rmse_ = spread(space, variance);
   const auto truth = make_truth(context);
-  setting_.emplace(Setting{*model_, *climatology_, *network_, centred(space), truth->begin() + params_.burn_in,
-                           params_.start, context, params_.forecasts.has_value()});
+  const double scored_after = truth->begin() + params_.burn_in + rounding * params_.observations.every;
+  setting_.emplace(Setting{*model_, *climatology_, *network_, centred(space), scored_after, params_.start, context,
+                           params_.forecasts.has_value()});
   for (const auto& [name, keys] : params_.filters)
     filters_.push_back(std::make_unique<FilterRun>(name, keys, *setting_));
   context.log.info(

@@ -28,7 +28,7 @@ void FilterKeys::describe(deck::Describe<FilterKeys>& d) {
       .def(0.0);
   d("localisation", &FilterKeys::localisation,
     "half-width c of the Gaspari-Cohn function, in the model's unit of length: observations farther than 2 c have no "
-    "influence; 0: no localisation")
+    "influence; letkf and nudging need one; 0: no localisation")
       .non_negative()
       .def(0.0);
   d("covariance_scale", &FilterKeys::covariance_scale,

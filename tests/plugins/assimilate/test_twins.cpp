@@ -1,4 +1,8 @@
 // The stage `assimilate`: the same results on any number of ranks, its files, and decks that cannot work.
+#include <fmt/format.h>
+
+#include <cmath>
+
 #include "core/io/hdf5/h5.hpp"
 #include "tests/catch.hpp"
 #include "tests/plugins/assimilate/stage_case.hpp"
@@ -16,6 +20,32 @@ TEST_CASE("any number of ranks gives the same bits") {
   for (const auto& [key, value] : alone) {
     CAPTURE(key);
     CHECK(shared.at(key) == value);
+  }
+}
+
+TEST_CASE("bounds of gaps and of the burn-in belong to them, whatever the rounding of the time of a cycle") {
+  for (const char* every : {"0.05", "0.1", "0.15"}) {
+    Stage stage(MPI_COMM_SELF);
+    const double step = std::stod(every);
+    const auto text = [&](int cycle) { return fmt::format("{:.2f}", step * cycle); };
+    stage.run(fmt::format(
+        "{{model: lorenz96, observations: {{every: {}, error: 1, gaps: [[{}, {}], [{}, {}]]}}, climatology: {{samples: "
+        "10}}, burn_in: {}, cycles: 60, filters: {{free: {{type: free_run}}}}}}",
+        every, text(20), text(24), text(43), text(48), text(57)));
+    const io::File file = io::File::open((stage.scratch.folder / "assimilation.h5").string());
+    const auto seen = file.read<std::vector<double>>("free/innovation"),
+               errors = file.read<std::vector<double>>("free/rmse_a");
+    REQUIRE(seen.size() == 60);
+    for (int cycle = 2; cycle <= 60; ++cycle) {
+      INFO(every << " " << cycle);
+      const bool gap = (cycle >= 20 && cycle <= 24) || (cycle >= 43 && cycle <= 48);
+      CHECK(std::isnan(seen[static_cast<std::size_t>(cycle - 1)]) == gap);
+    }
+    const auto again = stage.run(fmt::format(
+        "{{model: lorenz96, observations: {{every: {}, error: 1}}, climatology: {{samples: 10}}, burn_in: {}, cycles: "
+        "60, filters: {{free: {{type: free_run}}}}}}",
+        every, text(57)));
+    CHECK(again.at("free_rmse_a") == Approx((errors[57] + errors[58] + errors[59]) / 3.0));
   }
 }
 
