@@ -1,6 +1,7 @@
 """A run that goes on and a run that resumes are the same; ranks do not change the physics; signals end a run in order."""
 # needs: md
 # cost: 20
+import json
 import os
 import pathlib
 import re
@@ -66,6 +67,10 @@ def read(folder, name):
 
 def thermo(folder):
     return read(folder, "thermo.csv")
+
+
+def result(folder, key):
+    return next(entry["value"] for entry in json.loads(read(folder, "results.json"))["results"] if entry["key"] == key)
 
 
 def ranks_of(launcher):
@@ -161,6 +166,8 @@ class Finished(unittest.TestCase):
         self.assertEqual(code, 0, error)
         self.assertIn("resumed at step 100", out)
         self.assertEqual(thermo(whole), thermo(longer))
+        for key in ("drift_of_the_conserved_energy", "averages_temperature", "averages_pressure"):  # of all lines
+            self.assertEqual(result(longer, key), result(whole, key), key)
         self.assertIn("steps: 200", pathlib.Path(run, "deck.resolved.yaml").read_text())
         code, out, _ = program.run("restart", run)
         self.assertIn("is done", out)

@@ -276,6 +276,7 @@ void Md::restore(State& state, Context& context, const io::Group& saved, bool sa
   dynamics_->count_degrees_of_freedom(integrator_->conserves_momentum());
   integrator_->load(saved);
   integrator_->resume(*dynamics_);
+  averages_.load(saved);
   atoms_ = state.particles.nglobal;
 }
 
@@ -288,6 +289,7 @@ void Md::prepare_checkpoint(State&, Context& context) {
 
 void Md::save(io::Group& group) const {
   integrator_->save(group);
+  averages_.save(group);
   if (domain_ && domain_->cuts())
     group.write("cuts", domain_->cuts()->numbers())
         .set_attribute("doc", "planes between the ranks' parts: direction (0, 1, 2: a, b, c), fractional coordinate");
@@ -371,18 +373,7 @@ void Md::measure(const State& state, Context& context, std::span<double> values)
   std::copy(std::begin(all), std::end(all), values.begin());
   if (const Committee* committee = potential_->committee()) committee->measure(values.subspan(std::size(all)));
   if (params_.max_force_error) heed_force_error(state, context);
-  if (!measured_) {
-    first_conserved_ = conserved;
-    first_time_ = state.time;
-    first_potential_ = now.potential_energy;
-  }
-  measured_ = true;
-  last_potential_ = now.potential_energy;
-  last_conserved_ = conserved;
-  last_time_ = state.time;
-  temperature_sum_ += now.temperature;
-  pressure_sum_ += now.mean_pressure();
-  ++measurements_;
+  averages_.add(state.time, conserved, now.potential_energy, now.temperature, now.mean_pressure());
 }
 
 /// The deviation has the same value on all ranks, so they end together.
@@ -396,27 +387,31 @@ void Md::heed_force_error(const State& state, Context& context) {
 }
 
 void Md::add_energies(std::vector<Result>& out) const {
-  if (!integrator_->conserves_energy() && measured_) {
-    out.push_back(
-        {.key = "potential_energy", .label = "potential energy", .value = last_potential_, .unit = "eV", .digits = 8});
+  const LineAverages& of = averages_;
+  if (!integrator_->conserves_energy() && of.lines > 0) {
+    out.push_back({.key = "potential_energy",
+                   .label = "potential energy",
+                   .value = of.last_potential,
+                   .unit = "eV",
+                   .digits = 8});
     out.push_back({.key = "potential_energy_gained",
                    .label = "potential energy below that of the first line",
-                   .value = (first_potential_ - last_potential_) / static_cast<double>(atoms_),
+                   .value = (of.first_potential - of.last_potential) / static_cast<double>(atoms_),
                    .unit = "eV/atom",
                    .digits = 4});
   }
   if (!integrator_->conserves_energy()) return;
-  if (last_time_ > first_time_)
+  if (of.last_time > of.first_time)
     out.push_back({.key = "drift_of_the_conserved_energy",
                    .label = "drift of the conserved energy",
-                   .value = (last_conserved_ - first_conserved_) / atoms_ / (last_time_ - first_time_),
+                   .value = (of.last_conserved - of.first_conserved) / atoms_ / (of.last_time - of.first_time),
                    .unit = "eV/atom/ps",
-                   .remark = fmt::format("over {:.6g} ps", last_time_ - first_time_),
+                   .remark = fmt::format("over {:.6g} ps", of.last_time - of.first_time),
                    .digits = 3});
-  if (measurements_ == 0) return;
-  const auto averages = fmt::format("averages over {} lines: ", measurements_);
-  out.push_back({"averages_temperature", averages + "temperature", temperature_sum_ / measurements_, "K"});
-  out.push_back({"averages_pressure", averages + "pressure", pressure_sum_ / measurements_, "bar"});
+  if (of.lines == 0) return;
+  const auto averages = fmt::format("averages over {} lines: ", of.lines);
+  out.push_back({"averages_temperature", averages + "temperature", of.temperature_sum / of.lines, "K"});
+  out.push_back({"averages_pressure", averages + "pressure", of.pressure_sum / of.lines, "bar"});
 }
 
 std::vector<Result> Md::results() const {

@@ -10,6 +10,7 @@
 #include "plugins/md/dynamics/dynamics.hpp"
 #include "plugins/md/dynamics/integrator.hpp"
 #include "plugins/md/dynamics/load_balance.hpp"
+#include "plugins/md/physics/line_averages.hpp"
 
 namespace cambium::md {
 
@@ -72,12 +73,8 @@ class Md : public Physics, public Checked {
   std::unique_ptr<Dynamics> dynamics_;
   std::unique_ptr<LoadBalance> balance_;
   std::unique_ptr<State> looked_at_;  ///< atoms built by examine(), for checks by writers
-  // For the drift of the conserved energy over this run.
-  bool measured_ = false;
-  double first_potential_ = 0.0, last_potential_ = 0.0;
-  double first_conserved_ = 0.0, first_time_ = 0.0, last_conserved_ = 0.0, last_time_ = 0.0;
-  double temperature_sum_ = 0.0, pressure_sum_ = 0.0;
-  std::int64_t measurements_ = 0, atoms_ = 0;
+  LineAverages averages_;
+  std::int64_t atoms_ = 0;
   bool beyond_trust_ = false;  ///< a force error may exceed max_force_error
 };
 

@@ -1,4 +1,6 @@
 // The same answer on any number of ranks, whichever dimension is cut; restart bit for bit.
+#include <algorithm>
+
 #include "compare_runs.hpp"
 #include "core/io/hdf5/h5.hpp"
 #include "oracle.hpp"
@@ -222,6 +224,8 @@ TEST_CASE("a restarted run is the same bit for bit") {
   KineticRun<VlasovMaxwell> straight(params), first(params), second(params);
   straight.start();
   first.start();
+  const double energy_at_start = straight("total_energy");
+  CHECK(first("total_energy") == energy_at_start);
   for (int k = 0; k < 8; ++k) straight.step();
   for (int k = 0; k < 4; ++k) first.step();
   {
@@ -238,4 +242,9 @@ TEST_CASE("a restarted run is the same bit for bit") {
   CHECK(cells_of(second) == cells_of(straight));
   CHECK(second("total_energy") == straight("total_energy"));
   CHECK(second.physics->growth()->fit().gamma == straight.physics->growth()->fit().gamma);
+  const auto results = second.physics->results();
+  const auto change = std::find_if(results.begin(), results.end(),
+                                   [](const auto& result) { return result.key == "total_energy_changed_by"; });
+  REQUIRE(change != results.end());  // since the first line, which the checkpoint holds, not since the restart
+  CHECK(change->value == straight("total_energy") / energy_at_start - 1.0);
 }
