@@ -103,6 +103,21 @@ class LostRanks(unittest.TestCase):
         done = subprocess.run(keep_going(path, "1,1"), capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
 
+    def test_signals_stop_the_run_with_a_checkpoint(self):
+        folder = program.fresh("lost_stopped")
+        path = shared(folder, "transfer: per_rank", **{**LONG, "steps": 10_000_000, "every": 50, "keep": 2})
+        for number in (signal.SIGTERM, signal.SIGINT):  # mpirun itself would kill the ranks
+            shutil.rmtree(os.path.join(folder, "run"), ignore_errors=True)
+            run = subprocess.Popen(keep_going(path, "2,2", "run.directory=run"), cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            for _ in range(1200):
+                if glob.glob(stage(folder, "restart.*.h5")) or run.poll() is not None:
+                    break
+                time.sleep(0.05)
+            run.send_signal(number)
+            out, error = run.communicate(timeout=120)
+            self.assertEqual(run.returncode, 3, out + error)
+            self.assertIn("a checkpoint is written. Resume with:", out)
+
     def refused(self, *words, **environment):
         done = subprocess.run([program.PROGRAM, "run", "--keep-going", *words, "deck.yaml"], capture_output=True, text=True,
                               env={**os.environ, **environment})

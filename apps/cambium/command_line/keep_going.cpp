@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -134,11 +135,19 @@ void require_launcher(const Supervised& job) {
 }
 
 volatile std::sig_atomic_t asked = 0;
+volatile std::time_t asked_at = 0;
 volatile pid_t running = 0;
 
+/// Launchers pass SIGUSR1 to the ranks, which then write a checkpoint. At SIGTERM or SIGINT mpirun kills them a second
+/// later, so that these are handed on as they are only when the run was asked before, as the ranks themselves do
+/// (StopRequest): a second SIGINT, or a second SIGTERM after some seconds.
 void hand_on(int number) {
+  constexpr std::time_t patience = 5;
+  const std::time_t now = std::time(nullptr);
+  const bool again = asked == number && (number == SIGINT || (number == SIGTERM && now - asked_at >= patience));
+  if (asked != number) asked_at = now;
   asked = number;
-  if (running > 0) ::kill(running, number);
+  if (running > 0) ::kill(running, again ? number : SIGUSR1);
 }
 
 /// Exit status; 128 + the number of a signal that ended it.
