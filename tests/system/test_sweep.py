@@ -367,8 +367,14 @@ class Slurm(unittest.TestCase):
         self.assertEqual(out, f"wrote {script}: 2 runs as a job array; its first lines explain how to submit it\n")
         with open(script) as file:
             text = file.read()
-        for part in ("#SBATCH --array=1-2\n", "#SBATCH --job-name=landau\n", "#SBATCH --ntasks=1\n", "#SBATCH --time=01:30:00\n"):
+        for part in ("#SBATCH --array=1-2\n", "#SBATCH --job-name=landau\n", "#SBATCH --ntasks=1\n", "#SBATCH --time=01:30:00\n", "#SBATCH --signal=TERM@180\n"):
             self.assertIn(part, text)
+        for limit, lines in (("4m", "#SBATCH --time=00:04:00\n#SBATCH --signal=TERM@60\n"), ("20s", "#SBATCH --time=00:02:00\n#SBATCH --signal=TERM@30\n")):
+            short = os.path.join(folder, "short.sh")  # the signal does not come before the first step
+            code, _, err = program.run("sweep", deck, "--over", K + "=[0.4, 0.5]", "--slurm", short, f"run.walltime={limit}")
+            self.assertEqual(code, 0, err)
+            with open(short) as file:
+                self.assertIn(lines, file.read())
         srun = program.write(os.path.join(folder, "srun"), '#!/bin/sh\nexec "$@"\n')
         os.chmod(srun, 0o755)
         where = os.path.join(folder, "landau_sweep")

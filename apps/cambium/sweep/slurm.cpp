@@ -20,7 +20,7 @@ constexpr const char* script = R"(#!/bin/bash
 #SBATCH --ntasks={ranks}
 #SBATCH --cpus-per-task=1
 #SBATCH --time={time}
-#SBATCH --signal=TERM@180
+#SBATCH --signal=TERM@{lead}
 #SBATCH --output={directory}/slurm_%a.txt
 export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 srun {command} --ranks-per-run {ranks} --row "$SLURM_ARRAY_TASK_ID"
@@ -39,7 +39,9 @@ void write_slurm_script(const Sweep& sweep, const SweepOptions& options, const s
     words += shell_word(word);
   }
   const std::string name = sweep.root["run"]["name"].text();
-  const auto limit = static_cast<long long>(seconds > 0.0 ? std::max(60.0, seconds) : 3600.0);
+  // Slurm counts in minutes and may send the signal up to one minute early. A short task that is stopped before its
+  // first step would be queued again for ever.
+  const auto limit = static_cast<long long>(seconds > 0.0 ? std::max(120.0, seconds) : 3600.0);
   io::write_file_atomically(
       options.slurm,
       fmt::format(script, fmt::arg("count", sweep.table.rows.size()), fmt::arg("deck", sweep.path),
@@ -47,7 +49,7 @@ void write_slurm_script(const Sweep& sweep, const SweepOptions& options, const s
                   fmt::arg("directory", shell_word(sweep.directory)), fmt::arg("name", name.empty() ? "sweep" : name),
                   fmt::arg("ranks", options.ranks_per_run > 0 ? options.ranks_per_run : 1),
                   fmt::arg("time", fmt::format("{:02}:{:02}:{:02}", limit / 3600, limit / 60 % 60, limit % 60)),
-                  fmt::arg("command", words)));
+                  fmt::arg("lead", std::min(180LL, limit / 4)), fmt::arg("command", words)));
 }
 
 }  // namespace cambium
