@@ -325,6 +325,11 @@ void Loop::resume(const std::string& path) {
                                 checkpoint.same_ranks() ? "" : " (written by another number of ranks)"));
   if (!checkpoint.sealed())
     context_.log.info("this checkpoint has no checksum: an earlier version wrote it, or it was changed since");
+  if (params_.steps && state_.step > *params_.steps)
+    context_.log.warn(
+        fmt::format("the run has done {} steps, more than steps: {}; its state and its files are those of "
+                    "step {}; begin a new run for fewer",
+                    state_.step, *params_.steps, state_.step));
   context_.log.info(lines_->header());
   context_.log.info(lines_->units());
   say_what_is_not_due();

@@ -171,6 +171,9 @@ class Finished(unittest.TestCase):
         self.assertIn("steps: 200", pathlib.Path(run, "deck.resolved.yaml").read_text())
         code, out, _ = program.run("restart", run)
         self.assertIn("is done", out)
+        code, out, error = program.run("restart", run, "stages[0].simulate.steps=150")
+        self.assertEqual(code, 0, error)
+        self.assertIn("the run has done 200 steps, more than steps: 150; its state and its files are those of step 200; begin a new run for fewer", out)
 
     def test_without_a_checkpoint_a_stage_begins_anew_and_says_so(self):
         folder = program.fresh("no_checkpoint")
