@@ -373,6 +373,8 @@ class DumpFile {
     const auto done = renumber(s_.tag);
     if (!done.problem.empty()) file_.fail(done.problem);
     if (!done.remark.empty()) s_.remarks.push_back(done.remark);
+    if (!has_velocity_ && (column("vx") >= 0 || column("vy") >= 0 || column("vz") >= 0))
+      s_.warnings.push_back("velocities are not read: of the columns vx, vy and vz one is missing");
     if (style_.empty() && !s_.v.empty())
       s_.remarks.push_back("the file names no units: velocities were read in those of metal, Å/ps");
     if (style_.empty())

@@ -118,6 +118,14 @@ TEST_CASE("units, velocities and masses of a dump") {
             .find("the units are lj: numbers without units") != std::string::npos);
 }
 
+TEST_CASE("incomplete velocities of a dump are a warning") {
+  const Structure s =
+      read_dump(frame(0, tilted, "id element x y z vx vy\n1 Cu 1 -2 0.5 1 2\n2 O 2 2 2 3 4\n3 O 3 3 3 5 6\n"));
+  CHECK(s.v.empty());
+  REQUIRE(s.warnings.size() == 1);
+  CHECK(s.warnings[0].ends_with(": velocities are not read: of the columns vx, vy and vz one is missing"));
+}
+
 TEST_CASE("dumps that leave something open are refused") {
   const std::string cell = "ITEM: BOX BOUNDS pp pp pp\n0 5\n0 5\n0 5\n", rows = "1 1 1 1 1\n2 2 2 2 2\n3 1 3 3 3\n";
   CHECK(dump_message(frame(0, cell, "id type x y z\n" + rows)) ==
