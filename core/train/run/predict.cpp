@@ -68,8 +68,8 @@ void Predict::examine(Check& check) {
     return check.not_looked_at(fmt::format("the model: '{}' is still to be written", params_.model));
   const auto model =
       deck::about_key("predict.model", "model", [&] { return AppliedModel(params_.model, context, limit()); });
-  const auto outputs = deck::about_key("predict.model", "model", [&] { return model.outputs_of(data->fields()); });
   require_conditions(model.loaded(), params_.model, *data, params_.allow_other_parameters, context.log);
+  const auto outputs = deck::about_key("predict.model", "model", [&] { return model.outputs_of(data->fields()); });
   if (!params_.table && writes_table(outputs)) check.will_write({"predicted.csv", {Origin::stage, "predict"}});
 }
 
@@ -77,8 +77,8 @@ Task::Outcome Predict::run(Context& context) {
   const Region region("between kernels", WorkKind::host);
   const auto data = opened(context);
   AppliedModel model(params_.model, context, limit());
-  const auto outputs = deck::about_key("predict.fields", "dataset", [&] { return model.outputs_of(data->fields()); });
   require_conditions(model.loaded(), params_.model, *data, params_.allow_other_parameters, context.log);
+  const auto outputs = deck::about_key("predict.fields", "dataset", [&] { return model.outputs_of(data->fields()); });
   warn_of_ranges(model.loaded().info, *data, context.log);
   const std::filesystem::path folder = context.run_directory;
   PredictionPaths paths{(folder / "predicted.h5").string(), ""};

@@ -353,8 +353,8 @@ stages:
     for command in ("check", "run"):
         says("model 'stated/train/model.h5' was trained on samples with prandtl 2, and the data set has prandtl 7: give data of a system of its "
              "training, or set allow_other_parameters: true", deck=stage + ".yaml", command=command)
-    table.begins(f"stages[0].{stage}.dataset.data=[stated.h5]", deck=stage + ".yaml")
-    table.begins(f"stages[0].{stage}.allow_other_parameters=true", deck=stage + ".yaml")
+table.begins("stages[0].evaluate.dataset.data=[stated.h5]", deck="evaluate.yaml")
+table.begins("stages[0].evaluate.allow_other_parameters=true", deck="evaluate.yaml")
 says("model 'stated/train/model.h5' was trained on flows with the Rayleigh number 100000, and 'fields.h5' has the Rayleigh number 1000000: give a model "
      "of this flow, or set allow_other_parameters: true", R + "models={net: stated/train/model.h5}", deck="reconstruct.yaml", command="run")
 says("'stated.h5' has the Rayleigh number 100000 and 'rayleigh' is 10000: give that of the data", E + "train=[stated.h5]", E + "prandtl=2",
