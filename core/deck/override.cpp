@@ -54,6 +54,14 @@ Node marked(const Node& value, const Mark& mark) {
   return value.is_null() ? Node::null(mark) : Node::scalar(value.text(), value.quoted(), mark);
 }
 
+/// How to give a key to a type that stands as a bare word; empty for any other value.
+std::string hint_of_type(const Node& node, std::string_view key) {
+  constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz_0123456789";
+  if (!node.is_scalar() || node.quoted() || node.text().find_first_not_of(letters) != std::string::npos) return {};
+  return fmt::format("; where '{}' names a type, give it together with the key: {}={{type: {}, {}: ...}}", node.text(),
+                     node.path(), node.text(), key);
+}
+
 Node set(const Node& node, std::string_view rest, std::string_view whole, const Node& value, const Mark& mark) {
   if (rest.empty()) return value;
   const Step step = take_step(rest, whole, mark);
@@ -65,7 +73,7 @@ Node set(const Node& node, std::string_view rest, std::string_view whole, const 
     return node.with(step.index, set(node[step.index], rest, whole, value, mark));
   }
   if (node.defined() && !node.is_map() && !node.is_null())
-    throw InputError(fmt::format("{}: {}: {} is not a map", mark.text(), whole, here));
+    throw InputError(fmt::format("{}: {}: {} is not a map{}", mark.text(), whole, here, hint_of_type(node, step.key)));
   const Node map = node.is_map() ? node : Node::map({}, mark).at_path(node.path());
   Node child = map[step.key];
   if (!child.defined()) child = Node::null(mark).at_path(child_path(map.path(), step.key));

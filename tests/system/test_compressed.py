@@ -141,6 +141,10 @@ class Compressed(unittest.TestCase):
                      "/other_order +is copied as it is: its values have the byte order of other machines",
                      "/half +is copied as it is: its values have 16 bits, not 32 or 64", r"packed.h5: 10 arrays of "):
             self.assertRegex(out, line)
+        code, out, error = program.run("compress", os.path.join(folder, "other.h5"), os.path.join(folder, "small.h5"), "absolute=0.01")
+        self.assertEqual(code, 0, error)
+        self.assertIn("other.h5' holds no real array of 1024 values or more: the copy is not compressed; --fewest sets that number", out)
+        self.assertNotIn("decompress", out)
         code, out, error = program.run("compress", packed, os.path.join(folder, "twice.h5"), "absolute=0.01")
         self.assertEqual(code, 0, error)
         self.assertRegex(out, "/z +is copied as it is: it is compressed already, and errors would add up")

@@ -98,7 +98,15 @@ int compress(std::vector<std::string> arguments, Context& context) {
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40))
       ->capture_default_str();
   return run_on_root(app, std::move(arguments), context, [&] {
-    show(io::compress_file(from, to, compression_of(keys), fewest), to, context.log);
+    const auto list = io::compress_file(from, to, compression_of(keys), fewest);
+    show(list, to, context.log);
+    if (list.empty()) {
+      context.log.warn(
+          fmt::format("'{}' holds no real array of {} values or more: the copy is not compressed; --fewest "
+                      "sets that number",
+                      from, fewest));
+      return;
+    }
     const std::string folder = filter_folder();
     context.log.info(
         folder.empty()

@@ -235,13 +235,18 @@ TEST_CASE("text that is no YAML") {
 }
 
 TEST_CASE("overrides that lead nowhere") {
-  auto root = deck::parse("run: {name: a}\nstages:\n  - roll: {steps: 3}\n", "a.yaml");
+  auto root = deck::parse("run: {name: \"a\"}\nstages:\n  - roll: {steps: 3}\n", "a.yaml");
   CHECK_THROWS_WITH(deck::override(root, "steps"), "command line: found 'steps', expected key.path=value");
   CHECK_THROWS_WITH(deck::override(root, "=3"), "command line: found '=3', expected key.path=value");
   CHECK_THROWS_WITH(deck::override(root, "stages[1].roll.steps=3"),
                     "command line: stages[1].roll.steps: 'stages' has 1 items, counted from 0");
   CHECK_THROWS_WITH(deck::override(root, "run[0]=3"), "command line: run[0]: 'run' is not a list");
   CHECK_THROWS_WITH(deck::override(root, "run.name.first=3"), "command line: run.name.first: 'run.name' is not a map");
+  deck::override(root, "stages[0].roll.shape=ball");
+  CHECK_THROWS_WITH(
+      deck::override(root, "stages[0].roll.shape.radius=2"),
+      "command line: stages[0].roll.shape.radius: 'stages[0].roll.shape' is not a map; where 'ball' names "
+      "a type, give it together with the key: stages[0].roll.shape={type: ball, radius: ...}");
   CHECK_THROWS_WITH(deck::override(root, "stages[x]=3"),
                     "command line: 'stages[x]' is not a key path; expected one like stages[0].simulate.steps");
   CHECK_THROWS_WITH(deck::override(root, "run..name=3"),
