@@ -159,15 +159,16 @@ class EdgeReader {
       std::optional<double> weight = of_attributes();
       if (cells.size() > 2) weight = third(cells[2]);
       if (cells.size() > 3) last_.push_back(real(cells[3], "the time of an edge"));
-      add(node(cells[0]), node(cells[1]), weight);
+      const auto u = node(cells[0]), v = node(cells[1]);
+      add(u, v, weight);
       return;
     }
     const auto weight = place_of(Column::weight), most = columns_.size();
     if (cells.size() > most || cells.size() <= std::max(place_of(Column::source), place_of(Column::target)))
       lines_.fail(
           fmt::format("{} columns were expected, but the line has {}; is the file cut short?", most, cells.size()));
-    add(node(cells[place_of(Column::source)]), node(cells[place_of(Column::target)]),
-        weight < cells.size() ? std::optional(weight_in(cells[weight])) : of_attributes());
+    const auto u = node(cells[place_of(Column::source)]), v = node(cells[place_of(Column::target)]);
+    add(u, v, weight < cells.size() ? std::optional(weight_in(cells[weight])) : of_attributes());
   }
 
   /// The first line if it may be counts: integers only.
