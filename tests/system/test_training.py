@@ -65,6 +65,23 @@ class Training(unittest.TestCase):
                 whole = np.round(4 * self.x)
                 np.testing.assert_array_equal(model(whole.astype(other_order)), model(whole))
 
+    def test_other_types_of_numbers_are_widened(self):
+        counts = np.stack([np.arange(200) % 50, np.arange(200) % 7], 1)
+        with cambium.Training(DECK) as one:
+            losses = [one.step(x=counts, y=self.y) for _ in range(3)]
+            model = one.model()
+        answers = model(counts)
+        for kind in ("f2", "i2", "u2", "u4", "u8", ">u2", ">f2"):
+            with cambium.Training(DECK) as other:
+                self.assertEqual([other.step(x=counts.astype(kind), y=self.y) for _ in range(3)], losses, kind)
+            np.testing.assert_array_equal(model(counts.astype(kind)), answers, kind)
+        classes = {**DECK, "network": {**DECK["network"], "objective": "classification"}}
+        with cambium.Training(classes) as one, cambium.Training(classes) as other:
+            self.assertEqual(one.step(x=self.x, y=self.y > 0), other.step(x=self.x, y=(self.y > 0).astype("i8")))
+        with self.assertRaises(cambium.CambiumError) as raised:
+            model(np.full((2, 2), 2**63, "u8"))
+        self.assertEqual(str(raised.exception), "array 'x' holds 9223372036854775808, but integers go up to 2^63 - 1; give float64, or less an offset")
+
     def test_bad_input(self):
         with self.assertRaisesRegex(cambium.CambiumError, "did you mean 'mlp'"):
             cambium.Training({"network": {"type": "mpl"}})

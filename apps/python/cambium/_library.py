@@ -11,6 +11,10 @@ import numpy as np
 TYPES = {"float64": 0, "float32": 1, "int64": 3, "int32": 4, "int8": 6, "uint8": 7}
 
 
+#: Other types of numbers, as the type that holds them all; as data sets in HDF5 are read.
+WIDER = {"float16": "float32", "int16": "int32", "uint16": "int32", "uint32": "int64", "uint64": "int64", "bool": "int8"}
+
+
 class Array(ctypes.Structure):
     _fields_ = [("name", ctypes.c_char_p), ("unit", ctypes.c_char_p), ("data", ctypes.c_void_p), ("type", ctypes.c_int),
                 ("rank", ctypes.c_int), ("shape", ctypes.c_int64 * 6), ("stride", ctypes.c_int64 * 6)]
@@ -139,7 +143,7 @@ class Opened:
 
 
 def numbers_of(name, values):
-    """What a caller gives as an array whose numbers have this machine's order of bytes; no copy where they have it already."""
+    """What a caller gives as an array whose numbers have this machine's order of bytes and a type that the library has; no copy where they do."""
     values = np.asanyarray(values)  # a variable of netCDF4 becomes a masked array
     masked = np.ma.count_masked(values) if isinstance(values, np.ma.MaskedArray) else 0
     if masked:
@@ -147,7 +151,10 @@ def numbers_of(name, values):
     values = np.asarray(values)
     if values.ndim == 0:
         raise CambiumError(f"array '{name}' is a scalar; give an array whose first axis counts samples")
-    return values if values.dtype.isnative else values.astype(values.dtype.newbyteorder("="))
+    values = values if values.dtype.isnative else values.astype(values.dtype.newbyteorder("="))
+    if values.dtype == np.uint64 and values.size and int(values.max()) > np.iinfo(np.int64).max:
+        raise CambiumError(f"array '{name}' holds {values.max()}, but integers go up to 2^63 - 1; give float64, or less an offset")
+    return values.astype(WIDER[values.dtype.name]) if values.dtype.name in WIDER else values
 
 
 def arrays_of(named, units):

@@ -25,8 +25,8 @@ class Model(Opened):
     >>> y = model(x)                     # one input: an array (samples, ...)
     >>> y = model(radius=r, energy=e)    # several: by their names
 
-    `inputs` and `outputs` list names, units and shapes. Arrays of float64, float32 and integers are taken as they lie in memory; those
-    of the other order of bytes are copied. Masked values are refused.
+    `inputs` and `outputs` list names, units and shapes. Arrays of float64, float32 and integers of 64, 32 and 8 bits are taken as they
+    lie in memory; those of other types (float16, bool, uint16, ...) and of the other order of bytes are copied. Masked values are refused.
     The answer is a float64 array (samples, ...), or a dict of arrays by name where there are several outputs."""
 
     def __init__(self, path):
