@@ -32,10 +32,14 @@ std::optional<char> separator_named(std::string_view text) {
 }
 
 bool is_missing_cell(std::string_view cell) {
-  static constexpr std::array<std::string_view, 18> words{"",  "nan",    "na",      "n/a",     "none",     "null",
-                                                          "-", "?",      "<na>",    "#n/a",    "#na",      "#n/a n/a",
-                                                          ".", "1.#ind", "-1.#ind", "1.#qnan", "-1.#qnan", "-nan"};
-  return std::find(words.begin(), words.end(), in_small_letters(cell)) != words.end();
+  static constexpr std::array<std::string_view, 19> words{
+      "",     "nan", "na",       "n/a", "none",   "null",    "-",       "--",       "?",   "<na>",
+      "#n/a", "#na", "#n/a n/a", ".",   "1.#ind", "-1.#ind", "1.#qnan", "-1.#qnan", "-nan"};
+  /// Of a spreadsheet's formula.
+  static constexpr std::array<std::string_view, 6> failures{"#div/0!", "#value!", "#num!", "#ref!", "#name?", "#null!"};
+  const auto word = in_small_letters(cell);
+  const auto among = [&](const auto& list) { return std::find(list.begin(), list.end(), word) != list.end(); };
+  return among(words) || among(failures);
 }
 
 TableLines::TableLines(const std::string& path, char separator)

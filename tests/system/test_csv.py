@@ -153,8 +153,9 @@ class Csv(unittest.TestCase):
             np.testing.assert_array_equal(file["id"][()], self.id[5:])
 
     def test_words_of_other_programs(self):
-        """True and False are 1 and 0; placeholders of pandas, SAS and C for missing values leave their lines out."""
-        words = ["#N/A", "#N/A N/A", "#NA", "1.#IND", "-1.#IND", "1.#QNAN", "-nan", ".", "<NA>", "NULL", "None"]
+        """True and False are 1 and 0; placeholders of pandas, SAS, C and spreadsheets for missing values leave their lines out."""
+        words = ["#N/A", "#N/A N/A", "#NA", "1.#IND", "-1.#IND", "1.#QNAN", "-nan", ".", "<NA>", "NULL", "None", "--", "#DIV/0!", "#VALUE!",
+                 "#NUM!", "#REF!", "#NAME?", "#NULL!"]
         lines = [f"{a!r},{b!r},{b!r},{['TRUE', 'false'][k % 2]}" for k, (a, b) in enumerate(self.x.tolist())]
         for row, word in enumerate(words):
             lines.insert(3 * row, f"1,{word},2.5,False")
