@@ -7,6 +7,9 @@
 #include <algorithm>
 #include <exception>
 #include <filesystem>
+#include <functional>
+#include <limits>
+#include <numeric>
 #include <optional>
 #include <set>
 
@@ -33,6 +36,9 @@ static void write_fields(io::File& file, const ArtifactInfo& info) {
     group.set_attribute("lowest", field.lowest);
     group.set_attribute("highest", field.highest);
     if (!field.info.shape.empty()) group.set_attribute("shape", field.info.shape);
+    if (field.each_lowest.empty()) continue;
+    group.set_attribute("each_lowest", field.each_lowest);
+    group.set_attribute("each_highest", field.each_highest);
   }
   for (const auto& entry : info.card) file.write("/card/" + entry.name, entry.value).set_attribute("unit", entry.unit);
 }
@@ -166,6 +172,10 @@ static ArtifactInfo read_info(const io::File& file) {
                        group.attribute<double>("lowest"),
                        group.attribute<double>("highest")};
       if (group.has_attribute("shape")) field.info.shape = group.attribute<std::vector<std::int64_t>>("shape");
+      if (group.has_attribute("each_lowest") && group.has_attribute("each_highest")) {
+        field.each_lowest = group.attribute<std::vector<double>>("each_lowest");
+        field.each_highest = group.attribute<std::vector<double>>("each_highest");
+      }
       info.fields.push_back(field);
     }
   if (file.exists("/card"))
@@ -427,43 +437,63 @@ void require_fields(const LoadedModel& loaded, const std::string& model, Dataset
 template <class T>
 static void widen(FieldRange& range, const TensorRef& tensor) {
   const auto* values = static_cast<const T*>(tensor.data);
+  const bool each = std::ssize(range.each_lowest) == tensor.elements();
   for (std::int64_t k = 0; k < tensor.elements(); ++k) {
-    range.lowest = std::min(range.lowest, static_cast<double>(values[k]));
-    range.highest = std::max(range.highest, static_cast<double>(values[k]));
+    const auto value = static_cast<double>(values[k]);
+    range.lowest = std::min(range.lowest, value);
+    range.highest = std::max(range.highest, value);
+    if (!each) continue;
+    range.each_lowest[k] = std::min(range.each_lowest[k], value);
+    range.each_highest[k] = std::max(range.each_highest[k], value);
+  }
+}
+
+static void widen(FieldRange& range, const TensorRef& tensor) {
+  switch (tensor.dtype) {
+    case DType::f64:
+      return widen<double>(range, tensor);
+    case DType::f32:
+      return widen<float>(range, tensor);
+    case DType::i64:
+      return widen<std::int64_t>(range, tensor);
+    case DType::i32:
+      return widen<std::int32_t>(range, tensor);
+    case DType::u32:
+      return widen<std::uint32_t>(range, tensor);
+    case DType::i8:
+      return widen<std::int8_t>(range, tensor);
+    case DType::u8:
+      return widen<std::uint8_t>(range, tensor);
+    case DType::bf16:
+      break;
   }
 }
 
 std::vector<FieldRange> field_ranges(Dataset& data, std::int64_t samples) {
+  constexpr std::int64_t row = 64, small = 256, samples_if_small = 4096, at_once = 256;
+  constexpr double none = std::numeric_limits<double>::infinity();
   std::vector<FieldRange> out;
-  for (const auto& field : data.fields())
-    out.push_back({field, std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()});
-  std::vector<std::int64_t> ids;
+  std::int64_t values = 0;
+  bool sized = true;  // all samples have the same number of values
+  for (const auto& field : data.fields()) {
+    out.push_back({field, none, -none});
+    for (const auto extent : field.shape) sized = sized && extent >= 0;
+    values += std::accumulate(field.shape.begin(), field.shape.end(), std::int64_t{1}, std::multiplies<>());
+    if (field.shape.size() != 1 || field.shape[0] < 2 || field.shape[0] > row) continue;
+    out.back().each_lowest.assign(static_cast<std::size_t>(field.shape[0]), none);
+    out.back().each_highest.assign(static_cast<std::size_t>(field.shape[0]), -none);
+  }
+  if (sized && values <= small) samples = std::max(samples, samples_if_small);
   const std::int64_t n = std::min(samples, data.size());
-  for (std::int64_t k = 0; k < n; ++k) ids.push_back(data.size() * k / n);
-  for (const auto& sample : data.read(ids))
-    for (auto& range : out) {
-      const auto found = sample->fields.find(range.info.name);
-      if (found == sample->fields.end() || !found->second.contiguous()) continue;
-      switch (found->second.dtype) {
-        case DType::f64:
-          widen<double>(range, found->second);
-          break;
-        case DType::f32:
-          widen<float>(range, found->second);
-          break;
-        case DType::i64:
-          widen<std::int64_t>(range, found->second);
-          break;
-        case DType::i32:
-          widen<std::int32_t>(range, found->second);
-          break;
-        case DType::u8:
-          widen<std::uint8_t>(range, found->second);
-          break;
-        default:
-          break;
+  for (std::int64_t at = 0; at < n; at += at_once) {
+    std::vector<std::int64_t> ids;
+    for (std::int64_t k = at; k < std::min(n, at + at_once); ++k) ids.push_back(data.size() * k / n);
+    for (const auto& sample : data.read(ids))
+      for (auto& range : out) {
+        const auto found = sample->fields.find(range.info.name);
+        if (found != sample->fields.end() && found->second.contiguous()) widen(range, found->second);
       }
-    }
+  }
   return out;
 }
 

@@ -14,6 +14,8 @@ namespace cambium::train {
 struct FieldRange {
   FieldInfo info;
   double lowest = 0.0, highest = 0.0;  ///< of all values in the inspected samples
+  /// Of each value of a sample, where samples are rows of at most 64 values (columns of a table); else empty.
+  std::vector<double> each_lowest = {}, each_highest = {};
 };
 
 /// An entry of a model card.
@@ -41,7 +43,8 @@ struct ArtifactInfo {
 ///   /weights/<name>   one array per parameter, in float32 or float64; for direct weights the matrices of linear layers
 ///                     as bytes with the attribute scale_factor (packed as in the CF conventions), ternary ones four to
 ///                     a byte (0, 1, 2 mean -1, 0, 1; lowest bits first), with the attributes scale_factor and shape
-///   /fields/<name>    name, unit, shape, lowest and highest value seen in training (attributes)
+///   /fields/<name>    name, unit, shape, lowest and highest value seen in training, for rows of at most 64 values
+///                     also each_lowest and each_highest, one for each value of a row (attributes)
 ///   /card/<name>      values with their unit
 ///   /rows/<table>     weights (rows, width), for networks with tables
 ///   32 bytes          after the end: a checksum of everything before
@@ -70,7 +73,8 @@ void require_fields(const LoadedModel& model, const std::string& path, Dataset& 
 /// train or select the model, since errors are smaller there. Else empty.
 std::string met_before(const ArtifactInfo& info, const std::string& model, const std::string& data);
 
-/// Ranges of the fields over at most `samples` evenly spaced samples.
+/// Ranges of the fields over at most `samples` evenly spaced samples, or 4096 where all samples are small (at most 256
+/// values each).
 std::vector<FieldRange> field_ranges(Dataset& data, std::int64_t samples);
 
 }  // namespace cambium::train

@@ -1,5 +1,7 @@
 // What a model file says of the data that its network has met.
 #include "core/io/hdf5/atomic_file.hpp"
+#include "core/train/data/memory_set.hpp"
+#include "core/train/run/extrapolation.hpp"
 #include "core/train/weights/artifact.hpp"
 #include "tests/catch.hpp"
 #include "tests/scratch.hpp"
@@ -33,4 +35,37 @@ TEST_CASE("a model is known not to be judged by data that it was trained on or c
   CHECK(met_before(info, "net", part("[48, 60]")).empty());  // other samples of the file
   CHECK_FALSE(met_before(info, "net", part("[40, 60]")).empty());
   CHECK_FALSE(met_before(info, "net", part("[]")).empty());
+}
+
+TEST_CASE("a column beyond its own range in training is named, however large other columns are") {
+  const auto set_of = [](std::vector<double> rows) {  // of temperature, pressure, a constant, and 0 up to rounding
+    const std::int64_t n = std::ssize(rows) / 4;
+    const TensorRef values{rows.data(), 2, {n, 4}, {4, 1}};
+    const HostArray array{"state", values, ""};
+    return MemorySet(std::span(&array, 1));
+  };
+  auto training = set_of({280, 9e4, 273.15, 0, 300, 1e5, 273.15, 1e-12, 320, 1.1e5, 273.15, -1e-12});
+  ArtifactInfo info;
+  info.fields = field_ranges(training, 256);
+  CHECK(info.fields[0].each_lowest == std::vector<double>{280, 9e4, 273.15, -1e-12});
+  CHECK(info.fields[0].each_highest == std::vector<double>{320, 1.1e5, 273.15, 1e-12});
+  const auto said = [&](std::vector<double> rows) {
+    Log log;
+    auto data = set_of(std::move(rows));
+    warn_of_ranges(info, data, log);
+    std::string out;
+    for (const auto& warning : log.warnings()) out += warning.text;
+    return out;
+  };
+  CHECK(said({280, 9e4, 273.15, 5e-12, 329, 1.1e5, 273.15, 0}).empty());  // less than a quarter of 40 K
+  CHECK(said({5300, 9e4, 273.15, 0, 5310, 1.1e5, 273.15, 0}) ==
+        "value 0 of field 'state' (counted from 0) spans [5300, 5310], but training saw [280, 320]: the model "
+        "extrapolates");
+  CHECK(said({200, 9e4, 280, 0}) ==
+        "value 0 of field 'state' (counted from 0) spans [200, 200], but training saw [280, 320]: the model "
+        "extrapolates; so does 1 of its other values");
+  CHECK(said({300, 2e5, 273.15, 0}) ==
+        "field 'state' spans [0, 2e+05], but training saw [-1e-12, 1.1e+05]: the model extrapolates");
+  for (auto* each : {&info.fields[0].each_lowest, &info.fields[0].each_highest}) each->clear();  // of an older file
+  CHECK(said({5300, 9e4, 273.15, 0}).empty());
 }
