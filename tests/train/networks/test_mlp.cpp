@@ -236,3 +236,54 @@ TEST_CASE("a rare class counts wherever it stands") {
   net.fit_statistics(data, world.context);
   CHECK(net.outputs()[0].shape[0] == 3);
 }
+
+TEST_CASE("the values of a target count alike in scaled_error, and unequal ones are warned of") {
+  World world;
+  const auto unequal = [](std::int64_t id, std::size_t k) {
+    return k == 2 ? 7.0 : (k == 0 ? 1e5 : 1e-3) * any_number(id, k + 3);
+  };
+  Mlp::Params p;
+  p.layers = {4};
+  p.precision = Precision::float64;
+  Mlp net(p, world.context);
+  Made data(500, 2, 3, any_number, unequal);
+  net.fit_statistics(data, world.context);
+  REQUIRE(world.log.warnings().size() == 1);
+  CHECK_THAT(world.log.warnings()[0].text,
+             Catch::StartsWith("target 'target': the standard deviations of its values are 0.000707 to 7.07e+04"));
+  REQUIRE(net.metrics().size() == 2);
+  const FlatLayout layout(net.parameters(), 1000);
+  FlatBuffer weights(layout, DType::f64);
+  net.initialise(weights.views(), 11);
+  const std::int64_t ids[] = {0, 7, 499};
+  const auto samples = data.read(ids);
+  std::vector<TermSum> sums(2);
+  net.evaluate(samples, weights.views(), sums);
+  const auto y = net.predict(samples, weights.views());
+  double plain = 0.0, scaled = 0.0;
+  for (std::size_t s = 0; s < 3; ++s)
+    for (std::size_t k = 0; k < 3; ++k) {
+      const double error = y[3 * s + k] - static_cast<const double*>(samples[s]->fields.at("target").data)[k];
+      double mean = 0.0, square = 0.0;  // of all samples
+      for (std::int64_t id = 0; id < 500; ++id) {
+        const std::int64_t one[] = {id};
+        const auto sample = data.read(one);
+        const double value = static_cast<const double*>(sample[0]->fields.at("target").data)[k];
+        mean += value / 500.0;
+        square += value * value / 500.0;
+      }
+      plain += error * error;
+      scaled += error * error / (k == 2 ? 1.0 : square - mean * mean);
+    }
+  CHECK(sums[0].sum == Approx(plain));
+  CHECK(sums[1].sum == Approx(scaled));
+  CHECK(sums[0].count == 9.0);
+  CHECK(sums[1].count == 9.0);
+  World quiet;  // values of one order
+  Made equal(500, 2, 2, any_number, [](std::int64_t id, std::size_t k) { return (k ? 1e4 : 1e5) * any_number(id, k); });
+  Mlp(p, quiet.context).fit_statistics(equal, quiet.context);
+  CHECK(quiet.log.warnings().empty());
+  Made one(500, 2, 1, any_number, any_number);
+  net.fit_statistics(one, world.context);
+  CHECK(net.metrics().size() == 1);
+}

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
@@ -107,6 +108,24 @@ static void mean_and_scale(std::span<const SamplePtr> samples, const std::string
   }
 }
 
+/// Warns where the root mean square over the values of a target is that of the largest ones: values without a common
+/// unit, whose standard deviations differ by more than two orders.
+static void say_unequal(const std::string& field, std::span<const double> scale, Log& log) {
+  constexpr double noticed = 100.0;
+  double least = std::numeric_limits<double>::infinity(), most = 0.0;
+  for (const double spread : scale) {
+    if (spread == 1.0) continue;  // a constant value
+    least = std::min(least, spread);
+    most = std::max(most, spread);
+  }
+  if (!(most > noticed * least)) return;
+  log.warn(fmt::format(
+      "target '{}': the standard deviations of its values are {:.3g} to {:.3g}, so 'error', by which a stage "
+      "train chooses the best model, is that of the largest; 'validate.metric_weights: [0, 1]' chooses by "
+      "'scaled_error', in which all count alike",
+      field, least, most));
+}
+
 /// Inputs, hidden layers, outputs.
 static std::vector<std::int64_t> widths_of(const Mlp::Params& params, const Mlp::Scaling& scaling) {
   std::vector<std::int64_t> out{std::ssize(scaling.input_mean)};
@@ -149,6 +168,8 @@ void Mlp::fit_statistics(Dataset& training, Context& context) {
   }
   for (const auto& field : training.fields())
     if (field.name == params_.target) scaling_.target_unit = field.unit;
+  if (params_.normalise && scaling_.target_unit.empty())
+    say_unequal(params_.target, scaling_.target_scale, context.log);
 }
 
 std::vector<FactorLayer> Mlp::factor_layers() const {
@@ -194,7 +215,11 @@ std::vector<TermInfo> Mlp::terms() const {
 }
 
 std::vector<TermInfo> Mlp::metrics() const {
-  if (params_.goal == Goal::regression) return {{"error", scaling_.target_unit, TermInfo::Report::root_mean}};
+  if (params_.goal == Goal::regression) {
+    std::vector<TermInfo> out{{"error", scaling_.target_unit, TermInfo::Report::root_mean}};
+    if (scaling_.target_mean.size() > 1) out.push_back({"scaled_error", "", TermInfo::Report::root_mean});
+    return out;
+  }
   return {{"wrong", "", TermInfo::Report::mean}, {"cross_entropy", "", TermInfo::Report::mean}};
 }
 
@@ -362,8 +387,12 @@ void Mlp::add_errors(std::span<const SamplePtr> samples, std::span<const double>
     const auto row = y.subspan(s * width, width);
     if (params_.goal == Goal::regression) {
       read_field<double>(*samples[s], params_.target, target);
-      for (std::size_t k = 0; k < width; ++k) metrics[0].sum += (row[k] - target[k]) * (row[k] - target[k]);
-      metrics[0].count += static_cast<double>(width);
+      for (std::size_t k = 0; k < width; ++k) {
+        const double error = row[k] - target[k];
+        metrics[0].sum += error * error;
+        if (width > 1) metrics[1].sum += std::pow(error / scaling_.target_scale[k], 2);
+      }
+      for (auto& metric : metrics) metric.count += static_cast<double>(width);
     } else {
       const auto label = class_of(*samples[s], params_.target, std::ssize(row));
       const auto chosen = std::max_element(row.begin(), row.end()) - row.begin();

@@ -61,6 +61,8 @@ class Mlp : public Network,
   void gradient(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
                 std::span<const double> term_weights, std::span<const TensorRef> gradients, std::span<TermSum> terms,
                 const ReadyCallback& ready) override;
+  /// error in the target's unit; of several values also scaled_error, each over its standard deviation in training.
+  /// wrong and cross_entropy of classes.
   std::vector<TermInfo> metrics() const override;
   void evaluate(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
                 std::span<TermSum> metrics) override;
