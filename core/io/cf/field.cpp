@@ -296,6 +296,13 @@ std::string Field::curved(Role role) const {
   return "";
 }
 
+std::string Field::listed(Role role) const {
+  for (const std::size_t dimension : axis_dimensions_)
+    for (const auto& c : candidates_)
+      if (c.role == role && !c.dimension.empty() && c.dimension == dimensions_[dimension]) return c.variable->name();
+  return "";
+}
+
 void Field::read(std::span<const std::int64_t> start, std::span<const std::int64_t> count, double* out) const {
   std::vector<std::int64_t> from(file_shape_.size(), 0), extent(file_shape_.size(), 1);
   const std::size_t first = still_ ? 0 : 1;

@@ -43,6 +43,9 @@ class Field {
   std::optional<std::size_t> axis(Role role) const;
   /// The name of a coordinate over several dimensions that measures this (curvilinear grids); else empty.
   std::string curved(Role role) const;
+  /// The name of a coordinate that measures this along an axis; of an axis without a role these are places of a list
+  /// (stations, cells of an unstructured grid). Empty if there is none.
+  std::string listed(Role role) const;
 
   /// Extents of the chunks in the file, by the axes of shape(); empty if it has none.
   std::vector<std::int64_t> chunk() const;

@@ -99,6 +99,12 @@ void Field::require_latitudes() const {
                      fmt::format("weights: cos_latitude needs latitudes along one axis, those of '{}' change along two "
                                  "('{}'); bring the field to a regular grid (cdo remapbil), or set weights: none",
                                  params_.array, curved));
+    if (const auto listed = file.listed(io::cf::Role::latitude); !listed.empty())
+      throw KeyError("field.weights.latitude.listed", "weights",
+                     fmt::format("weights: cos_latitude: '{}' has a list of cells with latitudes in '{}', which do not "
+                                 "tell their areas; set weights: none where areas are equal (ICON, HEALPix), or name "
+                                 "the latitudes (axes: [{}]) where cells are those of a regular grid",
+                                 params_.array, listed, listed));
     throw KeyError(
         "field.weights.latitude.missing", "weights",
         fmt::format(

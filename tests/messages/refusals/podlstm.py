@@ -101,6 +101,18 @@ table.file("curved.h5", {"q": (field()["q"], {"coordinates": "nav_lat nav_lon"})
                          "nav_lat": ([[0.0] * 3] * 2, {"units": "degrees_north"})})
 says("weights: cos_latitude needs latitudes along one axis, those of 'q' change along two ('nav_lat'); bring the field to a regular grid "
      "(cdo remapbil), or set weights: none", P + "weights=cos_latitude", P + "field.files=[curved.h5]")
+table.file("listed.h5", {"q": ([[1.0, 2.0, 4.0], [2.0, 1.0, 0.0], [0.0, 3.0, 1.0]], {"coordinates": "clat clon"}), "time": ([0.0, 1.0, 2.0], DAYS),
+                         "cell": [0.0, 1.0, 2.0], "clat": ([-0.5, 0.0, 0.5], {"units": "radian", "standard_name": "latitude"}),
+                         "clon": ([0.0, 1.0, 2.0], {"units": "radian", "standard_name": "longitude"})})
+with h5py.File(table.path("listed.h5"), "r+") as file:
+    for scale in ("time", "cell"):
+        file[scale].make_scale(scale)
+    for name, scales in {"q": ["time", "cell"], "clat": ["cell"], "clon": ["cell"]}.items():
+        for axis, scale in enumerate(scales):
+            file[name].dims[axis].attach_scale(file[scale])
+says("weights: cos_latitude: 'q' has a list of cells with latitudes in 'clat', which do not tell their areas; set weights: none where areas are "
+     "equal (ICON, HEALPix), or name the latitudes (axes: [clat]) where cells are those of a regular grid", P + "weights=cos_latitude",
+     P + "field.files=[listed.h5]")
 table.file("metres.h5", field() | {"lat": [-3e6, 3e6]})
 says("weights: cos_latitude: 'lat' of 'metres.h5' is -3000000, beyond 90 degrees; fix the file", P + "weights=cos_latitude",
      P + "field.files=[metres.h5]")

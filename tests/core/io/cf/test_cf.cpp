@@ -342,4 +342,6 @@ TEST_CASE("latitudes and longitudes along one dimension are points, not axes", "
   const Field field = Field::open(scratch.file("a.h5"), {"q", "", {}, {}});
   CHECK(field.axes()[0].name == "cell");
   CHECK(field.axes()[0].role == Role::none);
+  CHECK(field.listed(Role::latitude) == "lat");
+  CHECK(field.listed(Role::height).empty());
 }
