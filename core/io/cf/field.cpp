@@ -214,6 +214,9 @@ void Field::name_axes() {
       all.push_back(k);
       if (file_shape_[k] != 1) longer.push_back(k);
     }
+  if (names_.axes.size() > all.size())
+    throw InputError(fmt::format("{} coordinates are named for the axes of '{}' of '{}', which has {} beside time",
+                                 names_.axes.size(), names_.array, path(), all.size()));
   const bool of_longer = names_.axes.size() == longer.size() && longer.size() < all.size();
   for (const std::size_t k : of_longer ? longer : all) {
     const std::size_t number = axes_.size();

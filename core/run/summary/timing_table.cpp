@@ -50,11 +50,13 @@ static void add_sections(const Timing& timing, double seconds, const Comm& comm,
   std::map<std::string, double> mine;
   for (const auto& section : timing.sections()) mine[section.name] = section.seconds;
   lines.push_back(fmt::format("{:<14}{:>10}{:>10}{:>10}{:>9}", "section", "min s", "avg s", "max s", "%"));
-  double listed = 0.0;
+  double listed = 0.0, sections = 0.0;
+  for (const auto& name : names) sections += comm.sum(mine[name]) / comm.size();
+  const double whole = std::max(seconds, sections);  // of a short run: sections before and after its steps are more
   auto row = [&](const std::string& name, double own) {
     const double average = comm.sum(own) / comm.size();
     lines.push_back(fmt::format("{:<14}{:>10.3f}{:>10.3f}{:>10.3f}{:>9.1f}", name, comm.min(own), average,
-                                comm.max(own), 100.0 * average / seconds));
+                                comm.max(own), 100.0 * average / whole));
     listed += own;
   };
   for (const auto& name : names) row(name, mine[name]);
