@@ -255,6 +255,7 @@ void Field::find_axes() {
     }
   }
   drop_single();
+  note_places();
 }
 
 void Field::drop_single() {
@@ -300,10 +301,15 @@ std::string Field::curved(Role role) const {
 }
 
 std::string Field::listed(Role role) const {
+  const auto found = places_.find(role);
+  return found == places_.end() ? "" : found->second;
+}
+
+void Field::note_places() {
   for (const std::size_t dimension : axis_dimensions_)
     for (const auto& c : candidates_)
-      if (c.role == role && !c.dimension.empty() && c.dimension == dimensions_[dimension]) return c.variable->name();
-  return "";
+      if (!c.dimension.empty() && c.dimension == dimensions_[dimension])
+        places_.try_emplace(c.role, c.variable->name());
 }
 
 void Field::read(std::span<const std::int64_t> start, std::span<const std::int64_t> count, double* out) const {

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -71,6 +72,7 @@ class Field {
   const Candidate* candidate_for(std::size_t dimension) const;
   const Candidate* unnamed_candidate(std::size_t dimension) const;
   void drop_single();
+  void note_places();
 
   FieldNames names_;
   std::unique_ptr<Container> container_;
@@ -79,6 +81,7 @@ class Field {
   std::vector<std::int64_t> file_shape_;
   std::vector<std::string> dimensions_;
   std::vector<Candidate> candidates_;
+  std::map<Role, std::string> places_;         ///< names of coordinates along an axis
   std::optional<std::size_t> time_dimension_;  ///< of the file
   std::vector<std::size_t> axis_dimensions_;   ///< of the file, for each of axes_
   bool still_ = false;

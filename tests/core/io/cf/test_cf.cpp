@@ -323,8 +323,8 @@ TEST_CASE("scales elsewhere in the file, under several names, and times of any u
   CHECK(field.axes()[1].values == std::vector<double>{1, 2, 4});
   CHECK(message([&] {
           Field::open(scratch.file("a.h5"), {"tasks/b", "scales/sim_time", {"scales/x", "scales/z", "scales/x"}, {}});
-        }) == "3 coordinates are named for the axes of 'tasks/b' of '" + scratch.file("a.h5") +
-                  "', which has 2 beside time");
+        }) ==
+        "3 coordinates are named for the axes of 'tasks/b' of '" + scratch.file("a.h5") + "', which has 2 beside time");
   CHECK(message([&] {
           converted(field.times(), field.time_unit(), time_unit_of("seconds", "", ""), "times of 'b.h5'");
         }) == "times of 'b.h5' are in 't_ff', which gives no common date with 'seconds'; write both since a date");
