@@ -51,6 +51,8 @@ class FieldModel {
   /// For all cells; collective.
   virtual double electric_energy(int slot) const = 0;
   virtual double magnetic_energy(int) const { return 0.0; }
+  /// Energy of B without its mean over the domain; collective.
+  virtual double magnetic_wave_energy(int) const { return 0.0; }
   /// Sum over dimensions of (2p+1) speed / width of waves in the fields.
   virtual double frequency() const { return 0.0; }
   /// Named expansions of slot 0 in this rank's cells, for output.

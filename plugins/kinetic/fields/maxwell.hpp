@@ -44,6 +44,7 @@ class Maxwell : public FieldModel {
   double magnetic_energy(int slot) const override {
     return 0.5 * options_.epsilon0 * options_.light_speed * options_.light_speed * square(slot, Bx);
   }
+  double magnetic_wave_energy(int slot) const override;
   double frequency() const override;
   std::vector<Named> output() const override;
   void save(io::Group& group) const override;

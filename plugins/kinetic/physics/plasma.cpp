@@ -239,8 +239,8 @@ void Plasma::warn_about_debye_length() const {
     if (s->charge() != 0.0) warn(s->name(), debye_length_of(*s, conf(), epsilon0_, ranks().row()));
 }
 
-double Plasma::field_energy() const {
-  return fields_ ? fields_->electric_energy(0) + fields_->magnetic_energy(0) : 0.0;
+double Plasma::wave_energy() const {
+  return fields_ ? fields_->electric_energy(0) + fields_->magnetic_wave_energy(0) : 0.0;
 }
 
 }  // namespace cambium::kinetic

@@ -37,7 +37,8 @@ class Plasma {
   /// The same, or null where one rank has all cells.
   const ConfRanks* several_ranks() const { return ranks().row().size() > 1 ? &ranks() : nullptr; }
   double epsilon0() const { return epsilon0_; }
-  double field_energy() const;  ///< collective
+  /// Energy of E and of B without its mean over the domain, which no wave changes in a periodic one; collective.
+  double wave_energy() const;
   /// True if the first two stages of a step are fused into one pass: see Solver::stages.
   bool fuses() const;
 

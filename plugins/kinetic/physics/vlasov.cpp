@@ -16,7 +16,7 @@ void Vlasov::initialise(State& state, Context&) {
   plasma_.initialise();
   time_ = state.time;
   step_size_.set_frequency(stages_.start(time_));
-  if (growth_) growth_->add(time_, plasma_.field_energy());
+  if (growth_) growth_->add(time_, plasma_.wave_energy());
 }
 
 void Vlasov::restore(State& state, Context&, const io::Group& saved, bool) {

@@ -78,7 +78,7 @@ void Vlasov::schedule(Schedule& schedule) {
                    }});
   if (growth_)
     tasks.push_back({"observables: growth rate", stages_.of_fields({0}), {}, [this](State&, StepInfo&) {
-                       growth_->add(time_, plasma_.field_energy());
+                       growth_->add(time_, plasma_.wave_energy());
                      }});
   for (auto& task : tasks) schedule.add(std::move(task));
 }

@@ -36,6 +36,18 @@ static void advance(Maxwell& fields, double time) {
 
 static double energy(const Maxwell& fields) { return fields.electric_energy(0) + fields.magnetic_energy(0); }
 
+TEST_CASE("the energy of a wave is that of the magnetic field without its mean") {
+  const ConfGrid g = line(16, 8.0, Wall::periodic, Wall::periodic);
+  Maxwell::Options options;
+  options.light_speed = 2.0;
+  options.epsilon0 = 0.5;
+  Maxwell fields(g, options);
+  fields.values(Maxwell::Bx) = project_conf(g, Formula("3 + 0*x", conf_variables(1), {}), 0.0);
+  fields.values(Maxwell::Bz) = project_conf(g, Formula("7 + 1e-7*sin(pi*x/4)", conf_variables(1), {}), 0.0);
+  CHECK(fields.magnetic_energy(0) == Approx(0.5 * 0.5 * 4.0 * 8.0 * 58.0));
+  CHECK(fields.magnetic_wave_energy(0) == Approx(0.5 * 0.5 * 4.0 * 8.0 * 0.5e-14).epsilon(1e-4));
+}
+
 TEST_CASE("a pulse leaves through open walls with every flux") {
   for (bool upwind : {false, true})
     for (Wall wall : {Wall::absorb, Wall::copy})
