@@ -43,6 +43,8 @@ class FieldModel {
   /// initialise().
   using Find = std::function<std::optional<std::vector<double>>(const std::string& name)>;
   virtual void start_from(const io::Group& /*file*/, const Find&, const Sources& sources) { initialise(sources); }
+  /// div E of slot 0 in this rank's cells; empty where E follows from the charge. Collective among neighbours.
+  virtual std::vector<double> divergence() { return {}; }
   /// The charge of slot 0 has changed without a step: fields that follow from it are new.
   virtual void refresh(const Sources&) {}
   /// Component of a slot in this rank's cells, or null.

@@ -159,14 +159,30 @@ void Maxwell::derivative(int slot, std::vector<double> (&out)[components]) const
     }
 }
 
+void Maxwell::exchange(int slot) {
+  if (!halo_) return;
+  const auto told = static_cast<std::size_t>(told_components(options_));
+  halo_->exchange(std::span<const std::vector<double>>(field_[slot], told),
+                  std::span<std::vector<double>>(ghost_, told));
+}
+
+bool Maxwell::neutralises() const {
+  bool all = true;
+  for (int d = 0; d < grid_.dimensions; ++d) all &= grid_.low_wall[d] == Wall::periodic;
+  return all;
+}
+
+std::vector<double> Maxwell::divergence() {
+  exchange(0);
+  std::vector<double> out(grid_.size(), 0.0);
+  for (int d = 0; d < grid_.dimensions; ++d) differentiate({d, phi, Ex + d, 1.0}, 0, out);
+  return out;
+}
+
 void Maxwell::stage(const Stage& s, const Sources& before, const Sources&) {
   std::vector<double> rate[components];
   if (options_.driven) {
-    if (halo_) {
-      const auto told = static_cast<std::size_t>(told_components(options_));
-      halo_->exchange(std::span<const std::vector<double>>(field_[s.in], told),
-                      std::span<std::vector<double>>(ghost_, told));
-    }
+    exchange(s.in);
     derivative(s.in, rate);
     for (int c = 0; c < 3; ++c)
       for (std::size_t k = 0; k < before.current[c].size(); ++k)

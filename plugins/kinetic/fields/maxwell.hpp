@@ -45,6 +45,9 @@ class Maxwell : public FieldModel {
     return 0.5 * options_.epsilon0 * options_.light_speed * options_.light_speed * square(slot, Bx);
   }
   double magnetic_wave_energy(int slot) const override;
+  /// In a periodic domain the mean of div E is 0 whatever the charge is.
+  bool neutralises() const override;
+  std::vector<double> divergence() override;
   double frequency() const override;
   std::vector<Named> output() const override;
   void save(io::Group& group) const override;
@@ -61,6 +64,8 @@ class Maxwell : public FieldModel {
     double factor;
   };
   double square(int slot, int first) const;
+  /// Ghosts of a slot become those that other ranks have there.
+  void exchange(int slot);
   void make_operators();
   void differentiate(const Term& term, int slot, std::vector<double>& out) const;
   void penalise(int d, int component, double speed, int slot, std::vector<double>& out) const;

@@ -86,6 +86,7 @@ void Plasma::initialise() {
     deck::about_key("kinetic.start_from", "start_from", [&] { start_from(common_.start_from); });
   }
   warn_about_net_charge();
+  warn_about_gauss();
   warn_about_debye_length();
 }
 
@@ -187,28 +188,61 @@ Sources Plasma::sources_and_walls(int slot, double time) const {
   return out;
 }
 
+double Plasma::charge_without_signs() const {
+  double sum = 0.0;
+  for (const auto& s : species_) sum += std::abs(s->charge()) * conf().integral(s->moment(0, 0).data());
+  for (const auto& s : fluids_) sum += std::abs(s->charge()) * s->totals()[0];
+  return ranks().row().sum(sum);
+}
+
 /// Charges that the deck gives completely should add up to nothing where the mean is neutralised. A single species with
 /// charge is meant to have a neutral background.
 void Plasma::warn_about_net_charge() const {
   if (!fields_ || !fields_->neutralises()) return;
   int charged = 0;
-  double total = conf().integral(sources(0).charge.data()), without_signs = 0.0;
-  if (!background_.empty()) without_signs += std::abs(conf().integral(background_.data()));
-  for (const auto& s : species_) {
-    without_signs += std::abs(s->charge()) * conf().integral(s->moment(0, 0).data());
-    charged += s->charge() != 0.0;
-  }
-  for (const auto& s : fluids_) {
-    without_signs += std::abs(s->charge()) * s->totals()[0];
-    charged += s->charge() != 0.0;
-  }
-  total = ranks().row().sum(total);
-  without_signs = ranks().row().sum(without_signs);
+  for (const auto& s : species_) charged += s->charge() != 0.0;
+  for (const auto& s : fluids_) charged += s->charge() != 0.0;
+  const double total = ranks().row().sum(conf().integral(sources(0).charge.data()));
+  double without_signs = background_.empty() ? 0.0 : std::abs(conf().integral(background_.data()));
+  without_signs = ranks().row().sum(without_signs) + charge_without_signs();
   if ((charged < 2 && background_.empty()) || std::abs(total) <= 1e-6 * without_signs) return;
   context_.log.warn(
       fmt::format("species and background have a net charge of {:.4g} ({:.3g} of their charges without signs), which a "
                   "uniform background neutralises; correct the densities, or add it to 'background'",
                   total, std::abs(total) / without_signs));
+}
+
+/// Maxwell's equations keep div E - rho/epsilon0 as it is at first, which is an immobile charge. A uniform one may be
+/// meant; one that varies over the domain, as an E of 0 beside a density wave has it, rarely is. By means of cells: a
+/// coarse E that fits has errors of a tenth.
+void Plasma::warn_about_gauss() const {
+  const auto divergence = fields_ ? fields_->divergence() : std::vector<double>();
+  if (divergence.empty()) return;
+  const auto charge = sources(0).charge;
+  const auto n = static_cast<std::size_t>(conf().modes());
+  const double cells = conf().whole_count();
+  std::vector<double> sums(4, 0.0);  // of charge and of what is missing in epsilon0 div E, and of their squares
+  for (std::size_t k = 0; k < charge.size(); k += n) {
+    const double missing = charge[k] - epsilon0_ * divergence[k];
+    sums[0] += charge[k] / cells;
+    sums[1] += missing / cells;
+  }
+  ranks().row().sum(std::span<double>(sums.data(), 2));
+  for (std::size_t k = 0; k < charge.size(); k += n) {
+    sums[2] += std::pow(charge[k] - sums[0], 2) / cells;
+    sums[3] += std::pow(charge[k] - epsilon0_ * divergence[k] - sums[1], 2) / cells;
+  }
+  ranks().row().sum(std::span<double>(sums.data() + 2, 2));
+  const double to_mean = std::pow(0.5, 0.5 * conf().dimensions);  // of the first mode
+  const double varying = to_mean * std::sqrt(sums[2]), missing = to_mean * std::sqrt(sums[3]);
+  const double all = charge_without_signs() / (cells * conf().cell_volume());
+  if (!(missing > 1e-5 * all) || missing <= 0.3 * varying) return;
+  context_.log.warn(fmt::format(
+      "fields: the initial E does not satisfy Gauss's law: epsilon0 div E and the charge density differ by {:.3g} "
+      "(root "
+      "mean square, without a uniform part; the charge density varies by {:.3g}), which stays in the fields as an "
+      "immobile charge; give 'fields.E' with this charge density",
+      missing, varying));
 }
 
 /// Of a fluid on all ranks, by the means over the domain.

@@ -55,7 +55,10 @@ class Plasma {
   void add_fluids();
   ForceField force(double charge_over_mass, int slot, double time, int which);
   void start_from(const std::string& path);
+  /// Charges of all particles in the domain without their signs; collective.
+  double charge_without_signs() const;
   void warn_about_net_charge() const;
+  void warn_about_gauss() const;
   void warn_about_debye_length() const;
 
   CommonParams common_;

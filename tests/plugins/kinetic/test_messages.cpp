@@ -154,6 +154,37 @@ TEST_CASE("a net charge that a periodic box neutralises is a warning, unless onl
   CHECK(warnings_of(p).size() == 1);
 }
 
+TEST_CASE("an initial E that does not satisfy Gauss's law is told, and a net charge of a periodic box") {
+  const auto warnings_of = [](const VlasovMaxwell::Params& p) {
+    KineticRun<VlasovMaxwell> run(p);
+    run.start();
+    std::vector<std::string> out;
+    for (const auto& w : run.log.warnings()) out.push_back(w.text);
+    return out;
+  };
+  VlasovMaxwell::Params p;
+  static_cast<CommonParams&>(p) = wave("0.5", 8, 16, plain);
+  const std::vector<std::string> missing{
+      "fields: the initial E does not satisfy Gauss's law: epsilon0 div E and the charge density differ by 6.89e-05 "
+      "(root mean square, without a uniform part; the charge density varies by 6.89e-05), which stays in the fields as "
+      "an immobile charge; give 'fields.E' with this charge density"};  // 1e-4 sin(h/2)/(h/2)/sqrt(2), h = k dx
+  CHECK(warnings_of(p) == missing);
+  p.fields.E = {"a/k*sin(k*x)"};  // of the other sign
+  CHECK(warnings_of(p).size() == 1);
+  for (int order : {1, 2}) {
+    p.basis.order = order;
+    p.fields.E = {"0.1 - a/k*sin(k*x)"};
+    CHECK(warnings_of(p).empty());
+  }
+  p.species[0].f0 = "maxwellian(v)";
+  CHECK(warnings_of(p).size() == 1);
+  p.fields.E = {"0.1"};
+  CHECK(warnings_of(p).empty());
+  p.species.push_back(species("ion", "1", "100", {"-0.6"}, {"0.6"}, {16}, "2*maxwellian(v, 0, 0.1)"));
+  REQUIRE(warnings_of(p).size() == 1);
+  CHECK(warnings_of(p)[0].find("have a net charge of 12.57") != std::string::npos);
+}
+
 TEST_CASE("parameters do not change what a maxwellian is, and those that hide a density are said") {
   const double at[] = {0.0, 0.3, 0.3};
   CHECK(Formula("maxwellian(v)", phase_variables(1, 1), {{"pi", 3.0}})(at) ==
