@@ -136,6 +136,20 @@ static double edge_share(const Solver& solver, const Comm& comm, int d, bool hig
   return comm.sum(edge) / comm.sum(all);
 }
 
+void warn_of_extent(const Species& species, Log& log) {
+  species.solver().to_host_const(0);
+  for (int d = 0; d < species.solver().grid().vdim; ++d)
+    for (bool high : {false, true}) {
+      const double share = edge_share(species.solver(), species.ranks().all(), d, high);
+      if (share <= 1e-3) continue;
+      log.warn(fmt::format(
+          "species '{}': at the end {:.2g} of the density is in the {} cell of velocity dimension {}: particles have "
+          "met "
+          "the end of velocity space, which lets none through, and moments and fields are no longer right; {} '{}'",
+          species.name(), share, high ? "last" : "first", d + 1, high ? "raise" : "lower", high ? "upper" : "lower"));
+    }
+}
+
 void require_extent(const Species& species, Log& log) {
   for (int d = 0; d < species.solver().grid().vdim; ++d)
     for (bool high : {false, true}) {

@@ -1,5 +1,5 @@
 #pragma once
-// Requirements on the distribution function of a fresh start.
+// Requirements on the distribution function of a fresh start, and at the end of a run.
 #include <map>
 #include <span>
 #include <string>
@@ -40,5 +40,9 @@ void require_density(const Species& species);
 /// InputError when more than a hundredth of slot 0 is in the first or last cell of a velocity dimension; a warning for
 /// less. Collective.
 void require_extent(const Species& species, Log& log);
+
+/// For the end of a run, a warning where more than a thousandth of slot 0 is in the first or last cell of a velocity
+/// dimension: particles have met the end of velocity space. Collective.
+void warn_of_extent(const Species& species, Log& log);
 
 }  // namespace cambium::kinetic

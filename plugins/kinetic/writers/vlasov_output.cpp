@@ -5,6 +5,7 @@
 #include <span>
 
 #include "plugins/kinetic/physics/vlasov.hpp"
+#include "plugins/kinetic/species/first_state.hpp"
 #include "plugins/kinetic/species/totals.hpp"
 #include "plugins/kinetic/writers/sampled.hpp"
 
@@ -141,6 +142,7 @@ std::vector<std::string> Vlasov::report() const {
     if (const auto line = s->limiter_report(); !line.empty()) out.push_back(line);
   for (const auto& s : species())
     if (const auto text = s->limiter_warning(); !text.empty()) context_.log.warn(text);
+  for (const auto& s : species()) warn_of_extent(*s, context_.log);
   return out;
 }
 

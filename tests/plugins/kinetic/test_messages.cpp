@@ -54,6 +54,27 @@ TEST_CASE("velocity space too small") {
         "species 'electron': 0.0013 of the density is in the first cell of velocity dimension 1; lower 'lower'");
 }
 
+TEST_CASE("particles that meet the end of velocity space during a run") {
+  for (const char* E : {"0", "1", "-1"}) {
+    auto p = wave("0.5", 4, 24, plain);
+    p.external.E = {E};
+    KineticRun<VlasovPoisson> run(p);
+    run.start();
+    run.until(5.0);  // the drift of the electrons is then -5 E
+    run.physics->report();
+    std::string all;
+    for (const auto& w : run.log.warnings()) all += w.text + "\n";
+    INFO(all);
+    const auto said = [&](const char* cell) {
+      return all.find(std::string("of the density is in the ") + cell +
+                      " cell of velocity dimension 1: particles have "
+                      "met the end of velocity space") != std::string::npos;
+    };
+    CHECK(said("first") == (E[0] == '1'));
+    CHECK(said("last") == (E[0] == '-'));
+  }
+}
+
 TEST_CASE("unresolved Debye length") {
   auto p = wave("0.01", 8, 16, plain);
   KineticRun<VlasovPoisson> run(p);
