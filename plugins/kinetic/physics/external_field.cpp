@@ -56,22 +56,48 @@ ExternalField::ExternalField(const ConfGrid& grid, const FieldFormulas& formulas
     }
 }
 
+namespace {
+
+/// The velocities that component k (0..2 electric, 3..5 magnetic) needs, and the charged species without them.
+struct Lack {
+  std::string component, why, species;
+  std::size_t number = 0;
+
+  Lack(int k, const std::vector<ExternalField::Felt>& by, const char* key) {
+    const int c = k % 3, needs = k < 3 ? c + 1 : c == 2 ? 2 : 3;  // velocities, from vx on
+    component = fmt::format("{}{}", k < 3 ? 'E' : 'B', "xyz"[c]);
+    for (const auto& f : by)
+      if (f.vdim < needs) species += fmt::format("{}'{}'", number++ ? ", " : "", f.species);
+    why = fmt::format("{}: {} acts on particles with at least {} velocity dimensions, which ", key, component, needs);
+  }
+  std::string of_some() const {
+    return fmt::format("{}{} lack{}: they do not feel it", why, species, number == 1 ? "s" : "");
+  }
+};
+
+}  // namespace
+
 void ExternalField::require_felt(const std::vector<Felt>& by, Log& log) const {
   for (int k = 0; k < 6; ++k) {
     if (zero_[k] || by.empty()) continue;
-    const int c = k % 3, needs = k < 3 ? c + 1 : c == 2 ? 2 : 3;  // velocities, from vx on
-    const std::string component = fmt::format("{}{}", k < 3 ? 'E' : 'B', "xyz"[c]);
-    std::string deaf;
-    std::size_t number = 0;
-    for (const auto& f : by)
-      if (f.vdim < needs) deaf += fmt::format("{}'{}'", number++ ? ", " : "", f.species);
-    const std::string why =
-        fmt::format("external: {} acts on particles with at least {} velocity dimensions, which ", component, needs);
-    if (number == by.size())
+    const Lack lack(k, by, "external");
+    if (lack.number == by.size())
       throw KeyError("kinetic.external.felt", "external",
-                     fmt::format("{}no charged species has ({}); give 'velocity' more dimensions, or {} = 0", why, deaf,
-                                 component));
-    if (number > 0) log.warn(fmt::format("{}{} lack{}: they do not feel it", why, deaf, number == 1 ? "s" : ""));
+                     fmt::format("{}no charged species has ({}); give 'velocity' more dimensions, or {} = 0", lack.why,
+                                 lack.species, lack.component));
+    if (lack.number > 0) log.warn(lack.of_some());
+  }
+}
+
+void ExternalField::warn_of_unfelt(const std::vector<Felt>& by, Log& log) const {
+  for (int k = 0; k < 6; ++k) {
+    if (zero_[k] || by.empty()) continue;
+    const Lack lack(k, by, "fields");
+    if (lack.number == by.size())
+      log.warn(fmt::format("{}no charged species has ({}): none feels it; give 'velocity' more dimensions, or {} = 0",
+                           lack.why, lack.species, lack.component));
+    else if (lack.number > 0)
+      log.warn(lack.of_some());
   }
 }
 

@@ -33,6 +33,8 @@ class ExternalField {
   /// E along x, y, z accelerates along the same velocity; B turns the two others into each other. InputError for a
   /// component that is not zero and that no species has the velocities for, a warning where only some do.
   void require_felt(const std::vector<Felt>& by, Log& log) const;
+  /// For initial fields, which may be waves in vacuum, too: a warning in either case.
+  void warn_of_unfelt(const std::vector<Felt>& by, Log& log) const;
   /// Coefficients of component c (0..2 electric, 3..5 magnetic) at a time, empty when the component is not given.
   const std::vector<double>& at(int c, double time);
 

@@ -55,15 +55,19 @@ void Plasma::set_fields(std::unique_ptr<FieldModel> fields, double epsilon0) {
   epsilon0_ = epsilon0;
 }
 
-void Plasma::set_external(const FieldFormulas& formulas) {
-  std::vector<ExternalField::Felt> felt;
+std::vector<ExternalField::Felt> Plasma::charged() const {
+  std::vector<ExternalField::Felt> out;
   for (const auto& s : species_)
-    if (s->charge() != 0.0) felt.push_back({s->name(), s->solver().grid().vdim});
+    if (s->charge() != 0.0) out.push_back({s->name(), s->solver().grid().vdim});
   for (const auto& s : fluids_)
-    if (s->charge() != 0.0) felt.push_back({s->name(), 3});
+    if (s->charge() != 0.0) out.push_back({s->name(), 3});
+  return out;
+}
+
+void Plasma::set_external(const FieldFormulas& formulas) {
   external_ =
       deck::about_key("kinetic.formula", "external", [&] { return ExternalField(conf(), formulas, common_.values()); });
-  external_.require_felt(felt, context_.log);
+  external_.require_felt(charged(), context_.log);
 }
 
 void Plasma::set_background(const std::string& text) {

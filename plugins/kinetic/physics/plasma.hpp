@@ -22,6 +22,8 @@ class Plasma {
   /// InputError for a component that no species can feel; warns where only some do.
   void set_external(const FieldFormulas& formulas);
   void set_background(const std::string& charge_density);
+  /// Species with charge, fluids among them, and their velocity dimensions.
+  std::vector<ExternalField::Felt> charged() const;
 
   /// Slot 0 of a fresh start, from f0 or from `start_from`.
   void initialise();

@@ -54,6 +54,10 @@ VlasovMaxwell::VlasovMaxwell(const Params& params, Context& context) : Vlasov(pa
       maxwell->values(static_cast<Maxwell::Component>((list == &f.E ? Maxwell::Ex : Maxwell::Bx) + c)) =
           project_conf(conf, formula, 0.0);
     }
+  const FieldFormulas initial{f.E, f.B};
+  deck::about_key("kinetic.formula", "fields", [&] {
+    return ExternalField(conf, initial, params.values());
+  }).warn_of_unfelt(plasma_.charged(), context.log);
   plasma_.set_fields(std::move(maxwell), f.epsilon0);
   plasma_.set_external(params.external);
 }

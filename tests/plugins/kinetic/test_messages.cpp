@@ -151,6 +151,28 @@ TEST_CASE("an external component that only some species feel") {
         "it");
 }
 
+TEST_CASE("an initial field that particles have no velocities for is a warning") {
+  VlasovMaxwell::Params p;
+  static_cast<CommonParams&>(p) = wave("0.5", 8, 16, "maxwellian(v)");
+  p.fields.E = {"0.1"};
+  CHECK(KineticRun<VlasovMaxwell>(p).log.warnings().empty());
+  p.fields.B = {"0", "0", "a*sin(k*x)"};
+  KineticRun<VlasovMaxwell> run(p);
+  REQUIRE(run.log.warnings().size() == 1);
+  CHECK(run.log.warnings()[0].text ==
+        "fields: Bz acts on particles with at least 2 velocity dimensions, which no charged species has ('electron'): "
+        "none feels it; give 'velocity' more dimensions, or Bz = 0");
+  p.species.push_back(species("ion", "1", "100", {"-0.6", "-0.6"}, {"0.6", "0.6"}, {8, 8},
+                              "maxwellian(vx, 0, 0.1)*maxwellian(vy, 0, 0.1)"));
+  KineticRun<VlasovMaxwell> some(p);
+  REQUIRE(some.log.warnings().size() == 1);
+  CHECK(
+      some.log.warnings()[0].text ==
+      "fields: Bz acts on particles with at least 2 velocity dimensions, which 'electron' lacks: they do not feel it");
+  p.species[0].charge = p.species[1].charge = "0";
+  CHECK(KineticRun<VlasovMaxwell>(p).log.warnings().empty());
+}
+
 TEST_CASE("a net charge that a periodic box neutralises is a warning, unless only one species is given") {
   const auto warnings_of = [](const VlasovPoisson::Params& p) {
     KineticRun<VlasovPoisson> run(p);
