@@ -139,12 +139,13 @@ Formula::Formula(const std::string& text, const std::vector<std::string>& variab
 }
 
 double Formula::operator()(std::span<const double> variables) const {
-  std::array<double, 64> all;
-  std::size_t n = 0;
-  for (std::size_t k = 0; k < variables_; ++k) all[n++] = variables[k];
-  for (double p : parameters_)
-    if (n < all.size()) all[n++] = p;
-  return expression_(std::span<const double>(all.data(), n));
+  const std::size_t count = variables_ + parameters_.size();
+  std::array<double, 64> few;
+  std::vector<double> many(count > few.size() ? count : 0);  // no memory for the usual ones
+  double* all = many.empty() ? few.data() : many.data();
+  std::copy_n(variables.begin(), variables_, all);
+  std::copy(parameters_.begin(), parameters_.end(), all + variables_);
+  return expression_(std::span<const double>(all, count));
 }
 
 double constant(const std::string& text, const std::map<std::string, double>& parameters) {

@@ -317,6 +317,13 @@ TEST_CASE("formulas name what they do not know") {
         Approx(std::exp(-0.5 * 0.7 * 0.7 / 0.25) / (0.5 * std::sqrt(2.0 * 3.141592653589793))));
 }
 
+TEST_CASE("a formula has any number of parameters") {
+  std::map<std::string, double> parameters;
+  for (int k = 0; k < 100; ++k) parameters["p" + std::to_string(100 + k)] = k;
+  const double at[] = {0.5, 2.0, 2.0};
+  CHECK(Formula("p199*x + p160*v", phase_variables(1, 1), parameters)(at) == 99 * 0.5 + 60 * 2.0);
+}
+
 TEST_CASE("ranks that do not fit") {
   auto p = wave("0.5", 8, 16, plain);
   p.ranks = {3, 1};
