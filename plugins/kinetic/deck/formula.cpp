@@ -155,6 +155,11 @@ double constant(const std::string& text, const std::map<std::string, double>& pa
 std::vector<std::string> conf_variables(int cdim) {
   std::vector<std::string> out{"x", "y", "z"};
   out.resize(cdim);
+  return out;
+}
+
+std::vector<std::string> conf_and_time_variables(int cdim) {
+  auto out = conf_variables(cdim);
   out.push_back("t");
   return out;
 }

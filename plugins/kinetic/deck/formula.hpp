@@ -39,8 +39,10 @@ void warn_of_hidden(const std::string& text, const std::string& what, const std:
                     const std::map<std::string, double>& parameters, Log& log);
 /// A formula without variables.
 double constant(const std::string& text, const std::map<std::string, double>& parameters);
-/// "x", "y", "z" as far as there are dimensions, and "t".
+/// "x", "y", "z" as far as there are dimensions.
 std::vector<std::string> conf_variables(int cdim);
+/// The same and "t": only for formulas that are evaluated again as time goes on.
+std::vector<std::string> conf_and_time_variables(int cdim);
 /// "x", ..., "vx", ..., and "v" for vx where that is the only velocity.
 std::vector<std::string> phase_variables(int cdim, int vdim);
 

@@ -24,7 +24,7 @@ CellRate::CellRate(const std::string& text, const std::string& key, std::string 
 std::vector<double> CellRate::operator()(const std::vector<std::vector<double>>& known) const {
   std::vector<double> out(conf_.count()), at;
   for (int cell = 0; cell < conf_.count(); ++cell) {
-    at.assign(conf_.dimensions + 1, 0.0);
+    at.assign(conf_.dimensions, 0.0);
     const auto place = conf_.place(cell);
     for (int d = 0; d < conf_.dimensions; ++d) at[d] = conf_.lower[d] + (place[d] + 0.5) * conf_.width[d];
     for (std::size_t k : used_) at.push_back(known[k][cell]);

@@ -56,7 +56,7 @@ static std::vector<double> at_points(const Formula& formula, const ConfGrid& con
   int points = 1;
   for (int d = 0; d < conf.dimensions; ++d) points *= 3;
   weights.assign(static_cast<std::size_t>(points), 1.0);
-  std::vector<double> z(static_cast<std::size_t>(conf.dimensions) + 1, 0.0);  // with the time
+  std::vector<double> z(static_cast<std::size_t>(conf.dimensions), 0.0);
   for (int cell = 0; cell < conf.count(); ++cell) {
     const auto at = conf.place(cell);
     for (int s = 0; s < cells.per_cell(); ++s)

@@ -50,8 +50,9 @@ ExternalField::ExternalField(const ConfGrid& grid, const FieldFormulas& formulas
     for (std::size_t c = 0; c < list->size(); ++c) {
       const std::size_t k = c + (list == &formulas.E ? 0 : 3);
       const std::string key = deck::child_path(list == &formulas.E ? "E" : "B", c);
-      formula_[k] = deck::about_key("kinetic.formula", key,
-                                    [&] { return Formula((*list)[c], conf_variables(grid.dimensions), parameters); });
+      formula_[k] = deck::about_key("kinetic.formula", key, [&] {
+        return Formula((*list)[c], conf_and_time_variables(grid.dimensions), parameters);
+      });
       zero_[k] = is_zero((*list)[c], parameters);
     }
 }

@@ -16,7 +16,7 @@ struct FieldFormulas {
   static void describe(deck::Describe<FieldFormulas>& d);
 };
 
-/// Coefficients of a formula of x, y, z, t at one time on the entire configuration space.
+/// Coefficients of a formula of x, y, z, and t if it has that variable, at one time in the cells of `grid`.
 std::vector<double> project_conf(const ConfGrid& grid, const Formula& formula, double time);
 
 /// Electric and magnetic fields that are given, not solved for.

@@ -39,7 +39,7 @@ CollisionFrequency::CollisionFrequency(const std::string& text, const std::strin
 }
 
 void CollisionFrequency::place_of(const ConfGrid& grid, int cell, std::vector<double>& at) const {
-  at.assign(grid.dimensions + 1, 0.0);
+  at.assign(grid.dimensions, 0.0);
   const auto place = grid.place(cell);
   for (int d = 0; d < grid.dimensions; ++d) at[d] = grid.lower[d] + (place[d] + 0.5) * grid.width[d];
 }

@@ -317,6 +317,26 @@ TEST_CASE("formulas name what they do not know") {
         Approx(std::exp(-0.5 * 0.7 * 0.7 / 0.25) / (0.5 * std::sqrt(2.0 * 3.141592653589793))));
 }
 
+TEST_CASE("the time is a variable only of what changes with it") {
+  const auto refused = [](auto&& change) {
+    auto p = wave("0.5", 8, 16, plain);
+    change(p);
+    return refusal(p).find("there is no variable 't'") != std::string::npos;
+  };
+  CHECK(refused([](auto& p) { p.background = "1 + t"; }));
+  CHECK(refused([](auto& p) { p.species[0].loss = "0.1*t"; }));
+  for (const char* frequency : {"0.1*t", "0.1*n*t"})
+    CHECK(refused([&](auto& p) {
+      p.species[0].collisions = CollisionParams{};
+      p.species[0].collisions->frequency = frequency;
+    }));
+  CHECK_FALSE(refused([](auto& p) { p.external.E = {"0.1*sin(t)"}; }));
+  VlasovMaxwell::Params p;
+  static_cast<CommonParams&>(p) = wave("0.5", 8, 16, plain);
+  p.fields.E = {"0.1*cos(t)"};
+  CHECK_THROWS_AS(KineticRun<VlasovMaxwell>(p), InputError);
+}
+
 TEST_CASE("a formula has any number of parameters") {
   std::map<std::string, double> parameters;
   for (int k = 0; k < 100; ++k) parameters["p" + std::to_string(100 + k)] = k;
