@@ -40,7 +40,7 @@ double best_ns(int atoms, int repeats, const std::function<void()>& run) {
 /// A rattled crystal of `cells` cubic cells of edge `a` in every direction, as one rank holds it.
 struct Sample {
   Particles particles;
-  Domain domain;
+  md::Domain domain;
 
   Sample(const Comm& comm, double a, int cells, const std::vector<Position>& basis, double amplitude,
          const char* symbol)

@@ -7,7 +7,7 @@
 
 #include "plugins/md/domain/brick_grid.hpp"
 
-namespace cambium {
+namespace cambium::md {
 namespace {
 
 constexpr double none = -std::numeric_limits<double>::infinity();
@@ -218,4 +218,4 @@ BalancedCuts balanced_cuts(const Particles& particles, std::span<const double> w
   return Search(particles, work, range, comm).run();
 }
 
-}  // namespace cambium
+}  // namespace cambium::md

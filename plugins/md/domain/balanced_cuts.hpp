@@ -5,7 +5,7 @@
 #include "core/particles/particles.hpp"
 #include "plugins/md/domain/cut_tree.hpp"
 
-namespace cambium {
+namespace cambium::md {
 
 struct BalancedCuts {
   CutTree cuts;
@@ -20,4 +20,4 @@ struct BalancedCuts {
 /// cell. Communication: 7 log2(ranks) reductions of at most some 4,096 values, or twice the number of ranks.
 BalancedCuts balanced_cuts(const Particles& particles, std::span<const double> work, double range, const Comm& comm);
 
-}  // namespace cambium
+}  // namespace cambium::md

@@ -6,7 +6,7 @@
 
 #include "core/base/key_error.hpp"
 
-namespace cambium {
+namespace cambium::md {
 
 BrickGrid BrickGrid::choose(int ranks, const Box& box, double range) {
   const auto height = box.heights();
@@ -59,4 +59,4 @@ void BrickGrid::require_room(const Box& box, double range) const {
     if (count[d] > 1) require_width(height[d], d, count[d], range);
 }
 
-}  // namespace cambium
+}  // namespace cambium::md

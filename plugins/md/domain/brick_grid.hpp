@@ -3,7 +3,7 @@
 
 #include "core/particles/box.hpp"
 
-namespace cambium {
+namespace cambium::md {
 
 /// The periodic cell divided into equal bricks in fractional coordinates, one per rank; rank = (k nb + j) na + i for
 /// the brick (i, j, k) along (a, b, c). Trivially copyable.
@@ -34,4 +34,4 @@ struct BrickGrid {
 /// The same for one direction d of this height (Å), divided among `ranks` ranks.
 void require_width(double height, int d, int ranks, double range);
 
-}  // namespace cambium
+}  // namespace cambium::md

@@ -4,7 +4,7 @@
 
 #include "core/parallel/kokkos.hpp"
 
-namespace cambium {
+namespace cambium::md {
 
 /// Items by bucket: those of bucket b are member(start(b)) .. member(start(b + 1) - 1).
 struct Buckets {
@@ -61,4 +61,4 @@ struct ByNumber {
   KOKKOS_INLINE_FUNCTION bool operator()(int i, int j) const { return i < j; }
 };
 
-}  // namespace cambium
+}  // namespace cambium::md

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace cambium {
+namespace cambium::md {
 namespace {
 
 /// Prevents rounding of fractional coordinates from losing a ghost that is just within range.
@@ -75,4 +75,4 @@ bool Surroundings::reaches(const double s[3], const NearBox& near) const {
   return !right_angles_ || sum <= limit_ * limit_;  // a box's neighbourhood has rounded corners
 }
 
-}  // namespace cambium
+}  // namespace cambium::md

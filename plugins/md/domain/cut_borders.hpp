@@ -5,7 +5,7 @@
 #include "core/particles/box.hpp"
 #include "plugins/md/domain/cut_tree.hpp"
 
-namespace cambium {
+namespace cambium::md {
 
 /// A box of a CutTree, or a periodic image of one, near another box.
 struct NearBox {
@@ -49,4 +49,4 @@ class Surroundings {
   std::vector<NearBox> boxes_;
 };
 
-}  // namespace cambium
+}  // namespace cambium::md

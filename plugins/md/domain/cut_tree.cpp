@@ -6,7 +6,7 @@
 
 #include "core/base/error.hpp"
 
-namespace cambium {
+namespace cambium::md {
 
 CutTree CutTree::of(std::span<const double> numbers, int ranks, const std::string& source) {
   CutTree tree(ranks);
@@ -87,4 +87,4 @@ void CutTree::find(const FractionalBox& place, std::vector<int>& ranks_found) co
   }
 }
 
-}  // namespace cambium
+}  // namespace cambium::md

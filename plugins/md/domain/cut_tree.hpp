@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-namespace cambium {
+namespace cambium::md {
 
 /// A box in fractional coordinates: low <= s < high.
 struct FractionalBox {
@@ -45,4 +45,4 @@ class CutTree {
   std::vector<Plane> planes_;  ///< the first element is unused
 };
 
-}  // namespace cambium
+}  // namespace cambium::md

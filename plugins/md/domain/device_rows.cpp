@@ -4,7 +4,7 @@
 
 #include "plugins/md/domain/spatial_cells.hpp"
 
-namespace cambium {
+namespace cambium::md {
 namespace {
 
 struct CellOf {
@@ -145,4 +145,4 @@ void entries_by_row(const View<int* [4]>& copies, int count, int rows, Buckets& 
   fill_buckets(buckets, count, rows, RowOfCopy{copies}, ByNumber{});
 }
 
-}  // namespace cambium
+}  // namespace cambium::md

@@ -5,7 +5,7 @@
 #include "plugins/md/domain/brick_grid.hpp"
 #include "plugins/md/domain/buckets.hpp"
 
-namespace cambium {
+namespace cambium::md {
 
 /// Permutes the owned rows, and those of the `carried` arrays, into the order of spatial_order() by kernels, so that
 /// atoms stay on the device. Runs on every back end.
@@ -21,4 +21,4 @@ int images_on_device(const Particles& particles, double range, View<int* [4]>& c
 /// `entry`.
 void entries_by_row(const View<int* [4]>& copies, int count, int rows, Buckets& buckets);
 
-}  // namespace cambium
+}  // namespace cambium::md

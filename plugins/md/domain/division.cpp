@@ -1,6 +1,6 @@
 #include "plugins/md/domain/division.hpp"
 
-namespace cambium {
+namespace cambium::md {
 
 int Division::owner_of(const double s[3]) const {
   if (cuts) return cuts->rank_of(s);
@@ -25,4 +25,4 @@ void Division::require_room(const Box& box, double range) const {
     if (cuts->cuts(d)) require_width(height[d], d, cuts->ranks(), range);
 }
 
-}  // namespace cambium
+}  // namespace cambium::md

@@ -4,7 +4,7 @@
 #include "plugins/md/domain/brick_grid.hpp"
 #include "plugins/md/domain/cut_tree.hpp"
 
-namespace cambium {
+namespace cambium::md {
 
 /// Division of the cell among the ranks: into equal bricks or, if there are planes, into their boxes.
 struct Division {
@@ -18,4 +18,4 @@ struct Division {
   void require_room(const Box& box, double range) const;
 };
 
-}  // namespace cambium
+}  // namespace cambium::md

@@ -2,7 +2,7 @@
 
 #include "core/base/error.hpp"
 
-namespace cambium {
+namespace cambium::md {
 namespace {
 
 /// to[k] = rows[copies(first + k)], positions moved by the copy's cell translation.
@@ -78,4 +78,4 @@ void Domain::forward(View<double*> per_atom) {
   forward_rows<1>(per_atom.data(), buffer_.data(), nullptr);
 }
 
-}  // namespace cambium
+}  // namespace cambium::md

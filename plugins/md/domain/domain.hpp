@@ -10,7 +10,7 @@
 #include "plugins/md/domain/device_rows.hpp"
 #include "plugins/md/domain/division.hpp"
 
-namespace cambium {
+namespace cambium::md {
 
 /// Domain decomposition of a periodic cell over the ranks: ownership of atoms, and the ghosts around each part. The
 /// parts are equal bricks until cut() sets others. They are fractions of `particles.box`, which may change at any time
@@ -101,4 +101,4 @@ class Domain : public GhostExchange {
   Buckets order_work_, reverse_work_;  ///< if kernels build the lists
 };
 
-}  // namespace cambium
+}  // namespace cambium::md

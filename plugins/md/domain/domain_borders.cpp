@@ -5,7 +5,7 @@
 #include "plugins/md/domain/cut_borders.hpp"
 #include "plugins/md/domain/domain.hpp"
 
-namespace cambium {
+namespace cambium::md {
 namespace {
 
 /// Prevents rounding of fractional coordinates from losing a ghost that is just within range.
@@ -199,4 +199,4 @@ void Domain::connect() {
   reverse_planned_ = false;
 }
 
-}  // namespace cambium
+}  // namespace cambium::md

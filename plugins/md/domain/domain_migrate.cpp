@@ -8,7 +8,7 @@
 #include "plugins/md/domain/domain.hpp"
 #include "plugins/md/domain/spatial_order.hpp"
 
-namespace cambium {
+namespace cambium::md {
 namespace {
 
 /// Distance from the cell, in cell lengths, beyond which an atom counts as lost.
@@ -234,4 +234,4 @@ void Domain::send_to_owners(Particles& p, const Leaving& leaving, bool anywhere)
   if (!leaving.rows.empty() || arrivals) fill_holes(p, leaving.rows, in, arrivals);
 }
 
-}  // namespace cambium
+}  // namespace cambium::md

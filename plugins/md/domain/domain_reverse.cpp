@@ -2,7 +2,7 @@
 
 #include "plugins/md/domain/domain.hpp"
 
-namespace cambium {
+namespace cambium::md {
 namespace {
 
 /// Adds to each owned row the rows of its copies, in list order. Copies below `own` are ghost rows of this rank, the
@@ -72,4 +72,4 @@ void Domain::reverse_add(View<double* [9]> per_atom) {
   reverse_rows<9>(per_atom.data());
 }
 
-}  // namespace cambium
+}  // namespace cambium::md

@@ -4,7 +4,7 @@
 
 #include "core/particles/box.hpp"
 
-namespace cambium {
+namespace cambium::md {
 
 /// Cells for the sort of spatial_order(): about four atoms each between the fractional bounds `low` and `high`,
 /// numbered with a fastest. Trivially copyable.
@@ -40,4 +40,4 @@ struct SpatialCells {
   }
 };
 
-}  // namespace cambium
+}  // namespace cambium::md

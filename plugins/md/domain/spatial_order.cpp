@@ -3,7 +3,7 @@
 #include "core/parallel/host_threads.hpp"
 #include "plugins/md/domain/spatial_cells.hpp"
 
-namespace cambium {
+namespace cambium::md {
 std::vector<int> spatial_order(const HostView<double* [4]>& x, const HostView<std::int64_t*>& tag, int count,
                                const Box& box, const double low[3], const double high[3]) {
   const SpatialCells cells(box, low, high, count);
@@ -35,4 +35,4 @@ std::vector<int> spatial_order(const HostView<double* [4]>& x, const HostView<st
   return order;
 }
 
-}  // namespace cambium
+}  // namespace cambium::md

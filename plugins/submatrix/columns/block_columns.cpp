@@ -5,7 +5,7 @@
 
 #include "core/base/error.hpp"
 
-namespace cambium {
+namespace cambium::submatrix {
 
 BlockLayout::BlockLayout(std::vector<int> sizes) : size_(std::move(sizes)), offset_{0} {
   offset_.reserve(size_.size() + 1);
@@ -144,4 +144,4 @@ BlockColumns filtered(const BlockColumns& matrix, double threshold) {
   return out;
 }
 
-}  // namespace cambium
+}  // namespace cambium::submatrix

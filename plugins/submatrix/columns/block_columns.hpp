@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace cambium {
+namespace cambium::submatrix {
 
 /// The blocks (atoms, molecules) into which the rows and columns of a square matrix are cut.
 class BlockLayout {
@@ -91,4 +91,4 @@ class BlockColumns {
 /// The blocks of `matrix` with norm >= threshold. Diagonal blocks are always there, zero where `matrix` has none.
 BlockColumns filtered(const BlockColumns& matrix, double threshold);
 
-}  // namespace cambium
+}  // namespace cambium::submatrix

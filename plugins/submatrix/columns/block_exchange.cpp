@@ -9,7 +9,7 @@
 
 #include "core/base/error.hpp"
 
-namespace cambium {
+namespace cambium::submatrix {
 
 namespace {
 
@@ -216,4 +216,4 @@ BlockColumns redistributed(const BlockColumns& own, const ColumnRanges& now, con
   return out;
 }
 
-}  // namespace cambium
+}  // namespace cambium::submatrix

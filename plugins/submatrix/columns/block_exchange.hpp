@@ -6,7 +6,7 @@
 #include "core/parallel/comm.hpp"
 #include "plugins/submatrix/columns/block_columns.hpp"
 
-namespace cambium {
+namespace cambium::submatrix {
 
 /// Which blocks of the wanted columns are needed.
 enum class WantedRows {
@@ -38,4 +38,4 @@ ColumnSet fetch_columns(const BlockColumns& own, const ColumnRanges& ranges, con
 BlockColumns redistributed(const BlockColumns& own, const ColumnRanges& now, const ColumnRanges& then,
                            const Comm& comm);
 
-}  // namespace cambium
+}  // namespace cambium::submatrix

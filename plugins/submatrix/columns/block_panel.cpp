@@ -5,7 +5,7 @@
 
 #include "core/base/pack.hpp"
 
-namespace cambium {
+namespace cambium::submatrix {
 
 namespace {
 
@@ -103,4 +103,4 @@ void BlockPanel::copy(int row, double* out) const {
   for (int i = 0; i < layout_.size(row); ++i) std::copy_n(x + i * stride_, width_, out + i * width_);
 }
 
-}  // namespace cambium
+}  // namespace cambium::submatrix

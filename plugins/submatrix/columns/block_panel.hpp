@@ -5,7 +5,7 @@
 #include "core/numerics/aligned_buffer.hpp"
 #include "plugins/submatrix/columns/block_columns.hpp"
 
-namespace cambium {
+namespace cambium::submatrix {
 
 /// One block column while products are accumulated in it. Blocks are rows of panels of `width` values, padded to full
 /// registers; a block is created on first access.
@@ -42,4 +42,4 @@ class BlockPanel {
   int width_ = 0, stride_ = 0;
 };
 
-}  // namespace cambium
+}  // namespace cambium::submatrix

@@ -7,6 +7,7 @@
 #include "tests/plugins/md/dealt_atoms.hpp"
 
 using namespace cambium;
+using namespace cambium::md;
 using namespace cambium::test;
 
 namespace {

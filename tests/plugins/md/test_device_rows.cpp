@@ -5,6 +5,7 @@
 #include "tests/catch.hpp"
 
 using namespace cambium;
+using namespace cambium::md;
 using namespace cambium::test;
 
 namespace {

@@ -5,6 +5,7 @@
 #include "tests/plugins/md/dealt_atoms.hpp"
 
 using namespace cambium;
+using namespace cambium::md;
 using namespace cambium::test;
 
 TEST_CASE("one number per atom reaches every ghost") {

@@ -38,7 +38,7 @@ struct World {
   Timing timing;
   Context context{comm, log, timing};
   Particles p = crystal(comm);
-  Domain domain{comm, p.box};
+  md::Domain domain{comm, p.box};
   Unsound potential;
   md::Dynamics dynamics{p, domain, potential, 0.5, context};
 

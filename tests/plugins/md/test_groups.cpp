@@ -9,6 +9,7 @@
 #include "tests/catch.hpp"
 
 using namespace cambium;
+using namespace cambium::md;
 
 namespace {
 

@@ -3,6 +3,7 @@
 #include "tests/plugins/submatrix/samples.hpp"
 
 using namespace cambium;
+using namespace cambium::submatrix;
 using namespace cambium::submatrix::test;
 
 namespace {
