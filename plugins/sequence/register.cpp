@@ -9,13 +9,11 @@ namespace cambium::sequence {
 void register_types(Registry& registry);
 
 void register_types(Registry& registry) {
-  registry.add<train::Transformer>("transformer", "causal transformer over bytes")
+  registry.add<Transformer>("transformer", "causal transformer over bytes")
       .synonyms({"gpt", "llm", "attention", "language_model", "bitnet"});
-  registry.add<train::SyntheticGrammar>("synthetic_grammar", "texts of a synthetic language whose entropy is known")
+  registry.add<SyntheticGrammar>("synthetic_grammar", "texts of a synthetic language whose entropy is known")
       .synonyms({"text", "language"});
-  registry
-      .add<train::AssociativeRecall>("associative_recall",
-                                     "texts with key-value pairs whose values are queried far later")
+  registry.add<AssociativeRecall>("associative_recall", "texts with key-value pairs whose values are queried far later")
       .synonyms({"mqar", "induction", "lookup"});
   registry.renamed<train::Dataset>("recall", "associative_recall");
   registry.renamed<train::Dataset>("grammar", "synthetic_grammar");

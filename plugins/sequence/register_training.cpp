@@ -7,8 +7,7 @@ namespace cambium::sequence {
 void register_training(Registry& registry);
 
 void register_training(Registry& registry) {
-  registry
-      .add<train::ByteLstm>("byte_lstm", "long short-term memory (LSTM) over bytes, a baseline for transformer (Torch)")
+  registry.add<ByteLstm>("byte_lstm", "long short-term memory (LSTM) over bytes, a baseline for transformer (Torch)")
       .synonyms({"char_rnn", "language_lstm"});
 }
 

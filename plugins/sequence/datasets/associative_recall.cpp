@@ -9,7 +9,7 @@
 #include "core/parallel/memory.hpp"
 #include "core/parallel/random.hpp"
 
-namespace cambium::train {
+namespace cambium::sequence {
 
 void AssociativeRecall::Params::describe(deck::Describe<Params>& d) {
   d("samples", &Params::samples, "number of texts").at_least(1);
@@ -57,7 +57,7 @@ void AssociativeRecall::open(Context& context) {
                   params_.length, params_.pairs, params_.queries, params_.values));
 }
 
-std::vector<FieldInfo> AssociativeRecall::fields() const {
+std::vector<train::FieldInfo> AssociativeRecall::fields() const {
   return {{"text", "", {params_.length}, DType::u8},
           {"answer", "", {params_.length - 1}, DType::u8},
           {"surprise", "", {params_.length - 1}, DType::f32}};
@@ -126,9 +126,9 @@ Text text_of(const AssociativeRecall::Params& p, std::uint64_t id) {
 
 }  // namespace
 
-SamplePtr AssociativeRecall::make(std::int64_t id) const {
+train::SamplePtr AssociativeRecall::make(std::int64_t id) const {
   auto text = std::make_shared<Text>(text_of(params_, static_cast<std::uint64_t>(params_.first + id)));
-  auto sample = std::make_shared<Sample>();
+  auto sample = std::make_shared<train::Sample>();
   sample->id = id;
   sample->fields["text"] = io::tensor_of(text->bytes);
   sample->fields["answer"] = io::tensor_of(std::span<const std::uint8_t>(text->answer).subspan(1));
@@ -138,10 +138,10 @@ SamplePtr AssociativeRecall::make(std::int64_t id) const {
   return sample;
 }
 
-std::vector<SamplePtr> AssociativeRecall::read(std::span<const std::int64_t> ids) {
-  std::vector<SamplePtr> out;
+std::vector<train::SamplePtr> AssociativeRecall::read(std::span<const std::int64_t> ids) {
+  std::vector<train::SamplePtr> out;
   for (auto id : ids) out.push_back(make(id));
   return out;
 }
 
-}  // namespace cambium::train
+}  // namespace cambium::sequence

@@ -7,7 +7,7 @@
 #include "core/base/error.hpp"
 #include "core/parallel/random.hpp"
 
-namespace cambium::train {
+namespace cambium::sequence {
 
 static constexpr const char* brackets[2] = {"([{", ")]}"};
 /// Random-stream id of the language itself; texts have small ids.
@@ -155,4 +155,4 @@ double Grammar::entropy(std::int64_t length) const {
   return sum / static_cast<double>(length - 1);
 }
 
-}  // namespace cambium::train
+}  // namespace cambium::sequence

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-namespace cambium::train {
+namespace cambium::sequence {
 
 /// A synthetic language in which the probability of every next byte is known. Text consists of words, each followed by
 /// a blank, and brackets of three kinds around them. A word belongs to one class; the class of the next word depends on
@@ -45,4 +45,4 @@ class Grammar {
   std::vector<std::vector<double>> chance_;  ///< the probabilities themselves
 };
 
-}  // namespace cambium::train
+}  // namespace cambium::sequence

@@ -7,7 +7,7 @@
 #include "core/io/hdf5/h5.hpp"
 #include "core/parallel/memory.hpp"
 
-namespace cambium::train {
+namespace cambium::sequence {
 
 void SyntheticGrammar::Params::describe(deck::Describe<Params>& d) {
   d("samples", &Params::samples, "number of texts").at_least(1);
@@ -46,14 +46,14 @@ void SyntheticGrammar::open(Context& context) {
                   grammar_.words().size(), params_.length, floor, floor / std::numbers::ln2));
 }
 
-std::vector<FieldInfo> SyntheticGrammar::fields() const {
+std::vector<train::FieldInfo> SyntheticGrammar::fields() const {
   return {{"text", "", {params_.length}, DType::u8}, {"surprise", "", {params_.length - 1}, DType::f32}};
 }
 
-SamplePtr SyntheticGrammar::make(std::int64_t id) const {
+train::SamplePtr SyntheticGrammar::make(std::int64_t id) const {
   auto text =
       std::make_shared<Grammar::Text>(grammar_.text(static_cast<std::uint64_t>(params_.first + id), params_.length));
-  auto sample = std::make_shared<Sample>();
+  auto sample = std::make_shared<train::Sample>();
   sample->id = id;
   sample->fields["text"] = io::tensor_of(text->bytes);
   sample->fields["surprise"] = io::tensor_of(std::span<const float>(text->surprise).subspan(1));
@@ -62,10 +62,10 @@ SamplePtr SyntheticGrammar::make(std::int64_t id) const {
   return sample;
 }
 
-std::vector<SamplePtr> SyntheticGrammar::read(std::span<const std::int64_t> ids) {
-  std::vector<SamplePtr> out;
+std::vector<train::SamplePtr> SyntheticGrammar::read(std::span<const std::int64_t> ids) {
+  std::vector<train::SamplePtr> out;
   for (auto id : ids) out.push_back(make(id));
   return out;
 }
 
-}  // namespace cambium::train
+}  // namespace cambium::sequence

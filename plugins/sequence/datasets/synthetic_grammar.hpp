@@ -5,12 +5,12 @@
 #include "core/train/kinds/dataset.hpp"
 #include "plugins/sequence/datasets/made_language.hpp"
 
-namespace cambium::train {
+namespace cambium::sequence {
 
 /// Texts of a Grammar, generated in memory: fields "text" (bytes) and "surprise" (nats of each byte from the second on,
 /// a lower bound for the mean of any model). Text k is a function of (seed, k); `first` skips texts, so that sets do
 /// not overlap.
-class SyntheticGrammar : public Dataset {
+class SyntheticGrammar : public train::Dataset {
  public:
   struct Params {
     std::int64_t samples = 0, length = 65, first = 0, seed = 1;
@@ -21,13 +21,13 @@ class SyntheticGrammar : public Dataset {
 
   void open(Context& context) override;
   std::int64_t size() const override { return params_.samples; }
-  std::vector<FieldInfo> fields() const override;
-  std::vector<SamplePtr> read(std::span<const std::int64_t> ids) override;
+  std::vector<train::FieldInfo> fields() const override;
+  std::vector<train::SamplePtr> read(std::span<const std::int64_t> ids) override;
 
  private:
-  SamplePtr make(std::int64_t id) const;
+  train::SamplePtr make(std::int64_t id) const;
   Params params_;
   Grammar grammar_;
 };
 
-}  // namespace cambium::train
+}  // namespace cambium::sequence

@@ -8,7 +8,7 @@
 #include "core/base/key_error.hpp"
 #include "core/train/networks/torch/initial_values.hpp"
 
-namespace cambium::train {
+namespace cambium::sequence {
 
 void ByteLstm::Params::describe(deck::Describe<Params>& d) {
   d("layers", &Params::layers, "number of stacked LSTM layers").at_least(1).def(1);
@@ -25,7 +25,7 @@ void ByteLstm::Params::describe(deck::Describe<Params>& d) {
       .def(Precision::float32);
 }
 
-void ByteLstm::fit_statistics(Dataset& training, Context&) {
+void ByteLstm::fit_statistics(train::Dataset& training, Context&) {
   std::int64_t marks = 0;
   for (const auto& field : training.fields()) {
     if (field.name == params_.input && field.shape.size() == 1) length_ = field.shape[0];
@@ -45,9 +45,9 @@ void ByteLstm::fit_statistics(Dataset& training, Context&) {
                     params_.answers));
 }
 
-std::vector<TermInfo> ByteLstm::metrics() const {
+std::vector<train::TermInfo> ByteLstm::metrics() const {
   auto out = terms();
-  if (has_answers_) out.push_back({"answers_right", "", TermInfo::Report::mean});
+  if (has_answers_) out.push_back({"answers_right", "", train::TermInfo::Report::mean});
   return out;
 }
 
@@ -61,14 +61,14 @@ std::shared_ptr<torch::nn::Module> ByteLstm::build() {
   return module;
 }
 
-void ByteLstm::initial(const ParameterInfo& info, std::int64_t index, const TensorRef& weights,
+void ByteLstm::initial(const train::ParameterInfo& info, std::int64_t index, const TensorRef& weights,
                        std::uint64_t seed) const {
-  if (info.name.starts_with("cells.bias")) return fill_constant(weights, 0.0);
+  if (info.name.starts_with("cells.bias")) return train::fill_constant(weights, 0.0);
   if (!info.name.starts_with("cells.")) return TorchNetwork::initial(info, index, weights, seed);
-  fill_normal(weights, 1.0 / std::sqrt(static_cast<double>(params_.width)), seed, index);
+  train::fill_normal(weights, 1.0 / std::sqrt(static_cast<double>(params_.width)), seed, index);
 }
 
-ByteLstm::Said ByteLstm::said(const TorchBatch& batch) {
+ByteLstm::Said ByteLstm::said(const train::TorchBatch& batch) {
   const auto text = batch.integers(params_.input).reshape({batch.size(), length_});
   const auto next = text.narrow(1, 1, length_ - 1);
   const auto read = std::get<0>(cells_->forward(bytes_->forward(text.narrow(1, 0, length_ - 1))));
@@ -80,14 +80,14 @@ ByteLstm::Said ByteLstm::said(const TorchBatch& batch) {
   return out;
 }
 
-std::vector<TorchNetwork::Term> ByteLstm::loss(const TorchBatch& batch) {
+std::vector<train::TorchNetwork::Term> ByteLstm::loss(const train::TorchBatch& batch) {
   const auto n = static_cast<double>(batch.size());
   const auto out = said(batch);
   if (params_.learn == Learn::every_byte) return {{out.losses.mean(1).sum(), n}};
   return {{((out.losses * out.answers).sum(1) / out.answers.sum(1)).sum(), n}};
 }
 
-std::vector<TorchNetwork::Term> ByteLstm::measure(const TorchBatch& batch) {
+std::vector<train::TorchNetwork::Term> ByteLstm::measure(const train::TorchBatch& batch) {
   const auto out = said(batch);
   const bool all = params_.learn == Learn::every_byte;
   const auto counted = all ? torch::ones_like(out.losses) : out.answers;
@@ -117,4 +117,4 @@ void ByteLstm::restore(const std::string& state) {
   in.at("has_answers").get_to(has_answers_);
 }
 
-}  // namespace cambium::train
+}  // namespace cambium::sequence

@@ -13,7 +13,7 @@
 #include "core/train/networks/mlp/field.hpp"
 #include "plugins/sequence/networks/transformer_pass.hpp"
 
-namespace cambium::train {
+namespace cambium::sequence {
 
 void Transformer::Linear::describe(deck::Describe<Linear>& d) {
   d("weights", &Linear::weights,
@@ -77,7 +77,7 @@ void Transformer::Params::describe(deck::Describe<Params>& d) {
   d.check([](const Params& p) -> std::string {
     if (p.width % p.heads != 0)
       return fmt::format("width {} is not a multiple of heads {}; every head takes an equal part", p.width, p.heads);
-    return ranks_problem(p.ranks, 4 * static_cast<std::size_t>(p.layers) + 1);
+    return train::ranks_problem(p.ranks, 4 * static_cast<std::size_t>(p.layers) + 1);
   });
 }
 
@@ -91,7 +91,7 @@ Transformer::Transformer(const Params& params, Context& context) : params_(param
                  "lower 'width' or 'layers', or use more nodes", context);
 }
 
-void Transformer::fit_statistics(Dataset& training, Context& context) {
+void Transformer::fit_statistics(train::Dataset& training, Context& context) {
   const std::int64_t first[] = {0};
   const auto sample = training.read(first).front();
   length_ = field_of(*sample, params_.input).elements();
@@ -111,7 +111,7 @@ void Transformer::fit_statistics(Dataset& training, Context& context) {
                     "recall), name theirs with answers, or remove loss_on",
                     params_.answers));
   const auto seen = static_cast<double>(places());
-  if (params_.attention.type == AttentionParams::Type::softmax)
+  if (params_.attention.type == train::AttentionParams::Type::softmax)
     require_memory(params_.layers * params_.heads * seen * seen * static_cast<double>(size_of(dtype())),
                    fmt::format("attention between {:.4g} positions of a text", seen),
                    "take attention: {type: two_pass}, which gives the same values and does not store them", context);
@@ -121,11 +121,11 @@ static TransformerShape shape_of(const Transformer::Params& p, std::int64_t plac
   return {p.layers, p.width, p.heads, p.expand * p.width, static_cast<int>(places), p.ranks};
 }
 
-std::vector<ParameterInfo> Transformer::parameters() const {
+std::vector<train::ParameterInfo> Transformer::parameters() const {
   const std::int64_t d = params_.width;
   const auto shape = shape_of(params_, places());
-  std::vector<ParameterInfo> out{{"embedding.byte", {params_.causal ? 256 : 257, d}, true},
-                                 {"embedding.position", {places(), d}, true}};
+  std::vector<train::ParameterInfo> out{{"embedding.byte", {params_.causal ? 256 : 257, d}, true},
+                                        {"embedding.position", {places(), d}, true}};
   const auto matrix = [&](const std::string& name, const Product& w, bool linear) {
     if (w.rank == 0) return out.push_back({name, {w.n_in, w.n_out}, true, linear});
     out.push_back({name + ".enter", {w.n_in, w.rank}, true, linear});
@@ -145,12 +145,12 @@ std::vector<ParameterInfo> Transformer::parameters() const {
   return out;
 }
 
-std::vector<FactorLayer> Transformer::factor_layers() const {
+std::vector<train::FactorLayer> Transformer::factor_layers() const {
   const auto shape = shape_of(params_, places());
   const auto infos = parameters();
-  std::vector<FactorLayer> out;
+  std::vector<train::FactorLayer> out;
   const auto add = [&](const Product& w) {
-    FactorLayer layer;
+    train::FactorLayer layer;
     layer.name = infos[w.first].name;
     if (w.rank > 0) layer.name = layer.name.substr(0, layer.name.rfind('.'));
     layer.inputs = w.n_in;
@@ -181,7 +181,7 @@ std::vector<int> Transformer::modules() const {
 /// that, so that it does not grow with depth; embeddings and head have deviation 0.02 (the usual of GPT-2).
 void Transformer::initialise(std::span<const TensorRef> weights, std::uint64_t seed) {
   const auto infos = parameters();
-  with_real(dtype(), [&]<class T>() {
+  train::with_real(dtype(), [&]<class T>() {
     for (std::size_t k = 0; k < infos.size(); ++k) {
       const auto& info = infos[k];
       if (!weights[k].data) continue;
@@ -200,19 +200,19 @@ void Transformer::initialise(std::span<const TensorRef> weights, std::uint64_t s
   features_.clear();
   if (features_needed() == 0) return;
   for (int l = 0; l < params_.layers; ++l) {
-    const auto drawn = random_features(seed, static_cast<std::uint64_t>(l), *params_.attention.features,
-                                       params_.width / params_.heads);
+    const auto drawn = train::random_features(seed, static_cast<std::uint64_t>(l), *params_.attention.features,
+                                              params_.width / params_.heads);
     features_.insert(features_.end(), drawn.begin(), drawn.end());
   }
 }
 
 std::size_t Transformer::features_needed() const {
-  if (params_.attention.type != AttentionParams::Type::favor) return 0;
+  if (params_.attention.type != train::AttentionParams::Type::favor) return 0;
   return static_cast<std::size_t>(params_.layers) * static_cast<std::size_t>(*params_.attention.features) *
          static_cast<std::size_t>(params_.width / params_.heads);
 }
 
-std::vector<double> Transformer::answers_of(std::span<const SamplePtr> samples) const {
+std::vector<double> Transformer::answers_of(std::span<const train::SamplePtr> samples) const {
   const auto marked = static_cast<std::size_t>(length_) - 1, each = static_cast<std::size_t>(places());
   std::vector<double> out(samples.size() * each);
   for (std::size_t s = 0; s < samples.size(); ++s) {
@@ -221,7 +221,7 @@ std::vector<double> Transformer::answers_of(std::span<const SamplePtr> samples) 
     if (field.elements() != length_ - 1)
       throw InputError(fmt::format("sample {}: field '{}' marks {} bytes, but the model predicts {}, all but the first",
                                    samples[s]->id, params_.answers, field.elements(), length_ - 1));
-    read_numbers(field, marks.data());
+    train::read_numbers(field, marks.data());
     const auto wrong = std::find_if(marks.begin(), marks.end(), [](double x) { return x != 0.0 && x != 1.0; });
     if (wrong != marks.end())
       throw InputError(fmt::format("sample {}: '{}' must be 1 for an answer and 0 elsewhere, but holds {}",
@@ -249,7 +249,7 @@ static void hide(std::span<double> places, double share, std::uint64_t seed, std
   }
 }
 
-std::vector<double> Transformer::learnt(std::span<const SamplePtr> samples, std::uint64_t seed,
+std::vector<double> Transformer::learnt(std::span<const train::SamplePtr> samples, std::uint64_t seed,
                                         std::int64_t step) const {
   if (params_.learn == Learn::answers) return answers_of(samples);
   if (params_.causal) return {};
@@ -270,7 +270,7 @@ static std::vector<double> weighted(std::vector<double> marks, std::int64_t plac
   return marks;
 }
 
-std::vector<std::uint8_t> Transformer::bytes_of(std::span<const SamplePtr> samples) const {
+std::vector<std::uint8_t> Transformer::bytes_of(std::span<const train::SamplePtr> samples) const {
   std::vector<std::uint8_t> out(samples.size() * static_cast<std::size_t>(length_));
   std::vector<double> row(length_);
   for (std::size_t s = 0; s < samples.size(); ++s) {
@@ -278,7 +278,7 @@ std::vector<std::uint8_t> Transformer::bytes_of(std::span<const SamplePtr> sampl
     if (field.elements() != length_)
       throw InputError(fmt::format("sample {}: field '{}' has {} bytes, the model reads {}", samples[s]->id,
                                    params_.input, field.elements(), length_));
-    read_numbers(field, row.data());
+    train::read_numbers(field, row.data());
     for (std::size_t k = 0; k < row.size(); ++k) {
       if (row[k] != std::floor(row[k]) || row[k] < 0.0 || row[k] > 255.0)
         throw InputError(fmt::format("sample {}: '{}' must hold bytes, whole numbers from 0 to 255, but holds {}",
@@ -289,13 +289,13 @@ std::vector<std::uint8_t> Transformer::bytes_of(std::span<const SamplePtr> sampl
   return out;
 }
 
-void Transformer::gradient(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
+void Transformer::gradient(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
                            std::span<const double> term_weights, std::span<const TensorRef> gradients,
-                           std::span<TermSum> terms, const ReadyCallback& ready) {
+                           std::span<train::TermSum> terms, const train::ReadyCallback& ready) {
   const auto bytes = bytes_of(samples);
   const auto marks = learnt(samples, seed_, step_);
   const auto counted = weighted(marks, places());
-  with_real(dtype(), [&]<class T>() {
+  train::with_real(dtype(), [&]<class T>() {
     TransformerPass<T> pass(shape_of(params_, places()), params_, weights, features_);
     const auto losses = pass.forward(bytes, static_cast<int>(samples.size()), ready,
                                      params_.causal ? std::span<const double>{} : marks);
@@ -306,33 +306,34 @@ void Transformer::gradient(std::span<const SamplePtr> samples, std::span<const T
   });
 }
 
-std::vector<TermInfo> Transformer::metrics() const {
-  std::vector<TermInfo> out = terms();
-  if (has_floor_ && params_.causal) out.push_back({"above_floor", "", TermInfo::Report::mean});
-  if (judges_answers()) out.push_back({"answers_right", "", TermInfo::Report::mean});
+std::vector<train::TermInfo> Transformer::metrics() const {
+  std::vector<train::TermInfo> out = terms();
+  if (has_floor_ && params_.causal) out.push_back({"above_floor", "", train::TermInfo::Report::mean});
+  if (judges_answers()) out.push_back({"answers_right", "", train::TermInfo::Report::mean});
   return out;
 }
 
 /// Sum of x over the marked positions, and their number; `marks` is empty if all count.
-static TermSum sum_of(std::span<const double> x, std::span<const double> marks) {
+static train::TermSum sum_of(std::span<const double> x, std::span<const double> marks) {
   if (marks.empty()) return {std::accumulate(x.begin(), x.end(), 0.0), static_cast<double>(x.size())};
   return {std::inner_product(x.begin(), x.end(), marks.begin(), 0.0), std::accumulate(marks.begin(), marks.end(), 0.0)};
 }
 
-static void add(TermSum& to, double sum, double count) { to.sum += sum, to.count += count; }
+static void add(train::TermSum& to, double sum, double count) { to.sum += sum, to.count += count; }
 
-void Transformer::evaluate(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
-                           std::span<TermSum> metrics) {
+void Transformer::evaluate(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
+                           std::span<train::TermSum> metrics) {
   if (!samples.empty()) evaluate_by_module(samples, weights, {}, metrics, {});
 }
 
-void Transformer::evaluate_by_module(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
-                                     const ReadyCallback& ready, std::span<TermSum> metrics, std::span<TermSum>) {
+void Transformer::evaluate_by_module(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
+                                     const train::ReadyCallback& ready, std::span<train::TermSum> metrics,
+                                     std::span<train::TermSum>) {
   const auto bytes = bytes_of(samples);
   const auto each = static_cast<std::size_t>(places()), next = static_cast<std::size_t>(length_) - each;
   const auto answers = judges_answers() ? answers_of(samples) : std::vector<double>{};
   const auto counted = learnt(samples, 1, 0);
-  with_real(dtype(), [&]<class T>() {
+  train::with_real(dtype(), [&]<class T>() {
     TransformerPass<T> pass(shape_of(params_, places()), params_, weights, features_, coded_);
     const auto losses = sum_of(pass.forward(bytes, static_cast<int>(samples.size()), ready,
                                             params_.causal ? std::span<const double>{} : counted),
@@ -342,7 +343,7 @@ void Transformer::evaluate_by_module(std::span<const SamplePtr> samples, std::sp
     if (has_floor_ && params_.causal) {
       std::vector<double> least(samples.size() * each);
       for (std::size_t s = 0; s < samples.size(); ++s)
-        read_numbers(field_of(*samples[s], params_.floor), least.data() + s * each);
+        train::read_numbers(field_of(*samples[s], params_.floor), least.data() + s * each);
       add(metrics[at++], losses.sum - sum_of(least, counted).sum, losses.count);
     }
     if (answers.empty()) return;
@@ -377,7 +378,8 @@ std::vector<Citation> Transformer::citations() const {
   title = {The Era of 1-bit {LLMs}: All Large Language Models are in 1.58 Bits},
   year = {2024}, eprint = {2402.17764}, archiveprefix = {arXiv}
 })"});
-  if (params_.attention.type != AttentionParams::Type::softmax) out.push_back(citation_of(params_.attention.type));
+  if (params_.attention.type != train::AttentionParams::Type::softmax)
+    out.push_back(citation_of(params_.attention.type));
   return out;
 }
 
@@ -402,4 +404,4 @@ void Transformer::restore(const std::string& state) {
                     features_.size(), *params_.attention.features, features_needed()));
 }
 
-}  // namespace cambium::train
+}  // namespace cambium::sequence

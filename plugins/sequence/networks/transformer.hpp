@@ -6,7 +6,7 @@
 #include "core/train/kinds/works_by_module.hpp"
 #include "core/train/networks/attention/attention.hpp"
 
-namespace cambium::train {
+namespace cambium::sequence {
 
 /// A transformer over bytes, with hand-written gradients: embeddings of byte and position, blocks of attention and a
 /// GELU network, each with RMS pre-normalisation and a residual connection, a final norm and a matrix to 256 logits.
@@ -18,7 +18,7 @@ namespace cambium::train {
 /// If it is not `causal`, attention is bidirectional and every position predicts its own byte (Devlin et al. 2019); the
 /// bytes in the loss are replaced by a mask token: the answers, or a fraction of each text redrawn in every step (the
 /// same in every evaluation).
-class Transformer : public Network, public HasFactors, public WorksByModule {
+class Transformer : public train::Network, public train::HasFactors, public train::WorksByModule {
  public:
   enum class LinearWeights { full, ternary, mxfp8_e4m3, mxfp8_e5m2, mxfp4 };
   enum class Activations { full, int8, mxfp8_e4m3, mxfp8_e5m2, mxfp4 };
@@ -38,7 +38,7 @@ class Transformer : public Network, public HasFactors, public WorksByModule {
     Learn learn = Learn::every_byte;
     bool causal = true;
     double masked = 0.15;
-    AttentionParams attention;
+    train::AttentionParams attention;
     Precision precision = Precision::float32;
     Linear linear;
     std::vector<std::int64_t> ranks;  ///< factor ranks of each block's matrices and the head, 0: full; empty: all
@@ -46,44 +46,45 @@ class Transformer : public Network, public HasFactors, public WorksByModule {
   };
   Transformer(const Params& params, Context&);
 
-  void fit_statistics(Dataset& training, Context&) override;
-  std::vector<ParameterInfo> parameters() const override;
+  void fit_statistics(train::Dataset& training, Context&) override;
+  std::vector<train::ParameterInfo> parameters() const override;
   DType dtype() const override { return params_.precision == Precision::float64 ? DType::f64 : DType::f32; }
   void initialise(std::span<const TensorRef> weights, std::uint64_t seed) override;
   std::vector<int> modules() const override;  ///< embeddings, blocks, head
-  std::vector<TermInfo> terms() const override { return {{"nats_per_byte", "", TermInfo::Report::mean}}; }
+  std::vector<train::TermInfo> terms() const override { return {{"nats_per_byte", "", train::TermInfo::Report::mean}}; }
   void begin_step(std::uint64_t seed, std::int64_t step) override { seed_ = seed, step_ = step; }
   /// For each block the matrices of queries, keys and values, output projection, MLP up and down; then the head.
-  NetworkTraits traits() override { return {.factors = this, .modules = this}; }
-  std::vector<FactorLayer> factor_layers() const override;
+  train::NetworkTraits traits() override { return {.factors = this, .modules = this}; }
+  std::vector<train::FactorLayer> factor_layers() const override;
   std::vector<WidthKey> width_keys() const override { return {{"width", params_.heads}}; }
-  void gradient(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
-                std::span<const double> term_weights, std::span<const TensorRef> gradients, std::span<TermSum> terms,
-                const ReadyCallback& ready) override;
+  void gradient(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
+                std::span<const double> term_weights, std::span<const TensorRef> gradients,
+                std::span<train::TermSum> terms, const train::ReadyCallback& ready) override;
 
   /// nats_per_byte of the bytes in the loss, above_floor if the data have a lower bound, answers_right if they mark
   /// answers.
-  std::vector<TermInfo> metrics() const override;
-  void evaluate(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
-                std::span<TermSum> metrics) override;
-  void evaluate_by_module(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
-                          const ReadyCallback& ready, std::span<TermSum> metrics, std::span<TermSum> loss) override;
+  std::vector<train::TermInfo> metrics() const override;
+  void evaluate(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
+                std::span<train::TermSum> metrics) override;
+  void evaluate_by_module(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
+                          const train::ReadyCallback& ready, std::span<train::TermSum> metrics,
+                          std::span<train::TermSum> loss) override;
 
   std::vector<std::string> export_model(const std::string&, std::span<const TensorRef>, Context&) const override {
     return {};
   }
-  void use_coded(const CodedWeights& coded) override { coded_ = &coded; }
+  void use_coded(const train::CodedWeights& coded) override { coded_ = &coded; }
   std::vector<Citation> citations() const override;
   std::string state() const override;
   void restore(const std::string& state) override;
 
  private:
-  std::vector<std::uint8_t> bytes_of(std::span<const SamplePtr> samples) const;
+  std::vector<std::uint8_t> bytes_of(std::span<const train::SamplePtr> samples) const;
   /// 1 for every position of the samples whose byte is an answer, else 0. InputError for a sample without any.
-  std::vector<double> answers_of(std::span<const SamplePtr> samples) const;
+  std::vector<double> answers_of(std::span<const train::SamplePtr> samples) const;
   /// 1 for every position whose byte is in the loss, else 0; empty if all are. For `step` of a training or an
   /// evaluation.
-  std::vector<double> learnt(std::span<const SamplePtr> samples, std::uint64_t seed, std::int64_t step) const;
+  std::vector<double> learnt(std::span<const train::SamplePtr> samples, std::uint64_t seed, std::int64_t step) const;
   /// Answers cannot be evaluated if random other bytes are masked.
   bool judges_answers() const { return has_answers_ && (params_.causal || params_.learn == Learn::answers); }
   std::int64_t places() const { return length_ - (params_.causal ? 1 : 0); }
@@ -94,8 +95,8 @@ class Transformer : public Network, public HasFactors, public WorksByModule {
   bool has_floor_ = false, has_answers_ = false;
   std::uint64_t seed_ = 1;
   std::int64_t step_ = 0;
-  std::vector<double> features_;         ///< random features of attention: layers x features x head size
-  const CodedWeights* coded_ = nullptr;  ///< instead of full weights, for inference
+  std::vector<double> features_;                ///< random features of attention: layers x features x head size
+  const train::CodedWeights* coded_ = nullptr;  ///< instead of full weights, for inference
 };
 
-}  // namespace cambium::train
+}  // namespace cambium::sequence

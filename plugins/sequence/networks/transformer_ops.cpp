@@ -8,7 +8,7 @@
 #include "core/base/recorder.hpp"
 #include "core/numerics/padded_packs.hpp"
 
-namespace cambium::train {
+namespace cambium::sequence {
 
 static constexpr double epsilon = 1e-6;  ///< added to mean squares
 
@@ -123,4 +123,4 @@ CAMBIUM_OPS(float)
 CAMBIUM_OPS(double)
 #undef CAMBIUM_OPS
 
-}  // namespace cambium::train
+}  // namespace cambium::sequence

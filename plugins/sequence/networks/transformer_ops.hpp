@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-namespace cambium::train {
+namespace cambium::sequence {
 
 /// Rows of x (rows x width) divided by their root mean square, times `gain`; `inverse` receives 1 / rms of every row.
 template <class T>
@@ -29,4 +29,4 @@ void round_rows_to_int8(std::span<T> values, int width);
 template <class T>
 void round_to_ternary(std::span<T> values);
 
-}  // namespace cambium::train
+}  // namespace cambium::sequence

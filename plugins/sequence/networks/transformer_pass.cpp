@@ -10,7 +10,7 @@
 #include "core/train/networks/mlp/coded_weights.hpp"
 #include "plugins/sequence/networks/transformer_ops.hpp"
 
-namespace cambium::train {
+namespace cambium::sequence {
 
 static constexpr int vocabulary = 256, mask = vocabulary;
 
@@ -33,7 +33,7 @@ static T* data_of(std::span<const TensorRef> tensors, int k) {
 template <class T>
 TransformerPass<T>::TransformerPass(const TransformerShape& shape, const Transformer::Params& params,
                                     std::span<const TensorRef> weights, std::span<const double> features,
-                                    const CodedWeights* coded)
+                                    const train::CodedWeights* coded)
     : shape_(shape), params_(params), weights_(weights), features_(features), coded_(coded), blocks_(at(shape.layers)) {
 }
 
@@ -106,8 +106,8 @@ std::vector<T> TransformerPass<T>::one_backward(const std::vector<T>& x, int k, 
 template <class T>
 std::vector<T> TransformerPass<T>::multiply_backward(const std::vector<T>& x, const Product& w,
                                                      const std::vector<T>& between, std::vector<T> by_y,
-                                                     std::span<const TensorRef> gradients, const ReadyCallback& ready,
-                                                     bool inside) {
+                                                     std::span<const TensorRef> gradients,
+                                                     const train::ReadyCallback& ready, bool inside) {
   if (w.rank > 0) {
     by_y = one_backward(between, w.first + 1, w.rank, w.n_out, std::move(by_y), data_of<T>(gradients, w.first + 1),
                         inside);
@@ -146,7 +146,7 @@ void TransformerPass<T>::embed() {
 
 template <class T>
 std::vector<double> TransformerPass<T>::forward(std::span<const std::uint8_t> bytes, int samples,
-                                                const ReadyCallback& ready, std::span<const double> masked) {
+                                                const train::ReadyCallback& ready, std::span<const double> masked) {
   const int width = shape_.width;
   samples_ = samples;
   rows_ = samples * shape_.positions;
@@ -216,7 +216,7 @@ void TransformerPass<T>::block_forward(int l) {
 }
 
 template <class T>
-std::unique_ptr<Attention<T>> TransformerPass<T>::attention_of(int l) const {
+std::unique_ptr<train::Attention<T>> TransformerPass<T>::attention_of(int l) const {
   const std::size_t each = features_.size() / at(shape_.layers);
   return make_attention<T>(params_.attention.type, {shape_.positions, shape_.width / shape_.heads, params_.causal},
                            features_.subspan(at(l) * each, each));
@@ -281,7 +281,7 @@ void TransformerPass<T>::slopes_of_logits(double weight, std::span<const double>
 
 template <class T>
 void TransformerPass<T>::head_backward(double weight, std::span<const double> places,
-                                       std::span<const TensorRef> gradients, const ReadyCallback& ready) {
+                                       std::span<const TensorRef> gradients, const train::ReadyCallback& ready) {
   slopes_of_logits(weight, places);
   const int width = shape_.width, head = shape_.first_of_head();
   ready.backward(1 + shape_.layers);
@@ -295,7 +295,8 @@ void TransformerPass<T>::head_backward(double weight, std::span<const double> pl
 }
 
 template <class T>
-void TransformerPass<T>::block_backward(int l, std::span<const TensorRef> gradients, const ReadyCallback& ready) {
+void TransformerPass<T>::block_backward(int l, std::span<const TensorRef> gradients,
+                                        const train::ReadyCallback& ready) {
   const int width = shape_.width, norm1 = shape_.norm1(l), norm2 = shape_.norm2(l);
   Block& b = blocks_[at(l)];
   const auto back = [&](const std::vector<T>& x, TransformerShape::Matrix m, std::vector<T> by_y) {
@@ -317,7 +318,7 @@ void TransformerPass<T>::block_backward(int l, std::span<const TensorRef> gradie
 }
 
 template <class T>
-void TransformerPass<T>::embedding_backward(std::span<const TensorRef> gradients, const ReadyCallback& ready) {
+void TransformerPass<T>::embedding_backward(std::span<const TensorRef> gradients, const train::ReadyCallback& ready) {
   const KernelRegion region("slopes of embeddings", WorkKind::movement);
   const int width = shape_.width;
   T *by_byte = data_of<T>(gradients, 0), *by_position = data_of<T>(gradients, 1);
@@ -336,7 +337,7 @@ void TransformerPass<T>::embedding_backward(std::span<const TensorRef> gradients
 
 template <class T>
 void TransformerPass<T>::backward(double weight, std::span<const double> places, std::span<const TensorRef> gradients,
-                                  const ReadyCallback& ready) {
+                                  const train::ReadyCallback& ready) {
   head_backward(weight, places, gradients, ready);
   for (int l = shape_.layers; l-- > 0;) {
     ready.backward(1 + l);
@@ -351,4 +352,4 @@ void TransformerPass<T>::backward(double weight, std::span<const double> places,
 template class TransformerPass<double>;
 template class TransformerPass<float>;
 
-}  // namespace cambium::train
+}  // namespace cambium::sequence

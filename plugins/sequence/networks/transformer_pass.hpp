@@ -7,7 +7,7 @@
 #include "core/train/networks/attention/attention.hpp"
 #include "plugins/sequence/networks/transformer.hpp"
 
-namespace cambium::train {
+namespace cambium::sequence {
 
 /// A matrix of the network by its first parameter: full, or factorised into that and the next one.
 struct Product {
@@ -40,19 +40,19 @@ class TransformerPass {
   /// `features` are the random features of all blocks, one after the other, for attention that uses them; `coded`
   /// weights replace full ones in forward().
   TransformerPass(const TransformerShape& shape, const Transformer::Params& params, std::span<const TensorRef> weights,
-                  std::span<const double> features = {}, const CodedWeights* coded = nullptr);
+                  std::span<const double> features = {}, const train::CodedWeights* coded = nullptr);
 
   /// -log of the probability of every byte but the first of `samples` texts of positions + 1 bytes, in nats. For
   /// bidirectional attention, of every byte of texts with as many bytes as positions; those with a nonzero mark in
   /// `masked` are masked. Stores what backward() needs.
-  std::vector<double> forward(std::span<const std::uint8_t> bytes, int samples, const ReadyCallback& ready = {},
+  std::vector<double> forward(std::span<const std::uint8_t> bytes, int samples, const train::ReadyCallback& ready = {},
                               std::span<const double> masked = {});
   /// Most likely byte at each position in the last forward().
   std::vector<std::uint8_t> likeliest() const;
   /// Adds `weight` times the gradient of the sum over samples of the mean over positions, or, if `places` is given, of
   /// the sum weighted by it.
   void backward(double weight, std::span<const double> places, std::span<const TensorRef> gradients,
-                const ReadyCallback& ready);
+                const train::ReadyCallback& ready);
 
  private:
   /// Activations that a block stores in its forward pass.
@@ -67,13 +67,13 @@ class TransformerPass {
   std::vector<double> losses();
   void slopes_of_logits(double weight, std::span<const double> places);
   void block_forward(int l);
-  std::unique_ptr<Attention<T>> attention_of(int l) const;
+  std::unique_ptr<train::Attention<T>> attention_of(int l) const;
   void attend(int l);
-  void block_backward(int l, std::span<const TensorRef> gradients, const ReadyCallback& ready);
+  void block_backward(int l, std::span<const TensorRef> gradients, const train::ReadyCallback& ready);
   void attend_backward(int l, const std::vector<T>& by_mixed, std::vector<T>& by_qkv);
   void head_backward(double weight, std::span<const double> places, std::span<const TensorRef> gradients,
-                     const ReadyCallback& ready);
-  void embedding_backward(std::span<const TensorRef> gradients, const ReadyCallback& ready);
+                     const train::ReadyCallback& ready);
+  void embedding_backward(std::span<const TensorRef> gradients, const train::ReadyCallback& ready);
 
   /// y = x W (+ y if `add`); `inside` a block, where weights may be rounded. Stores the intermediate values of a
   /// factorised W in `between`.
@@ -83,7 +83,7 @@ class TransformerPass {
   /// Adds to the gradient of W and returns by_x.
   std::vector<T> multiply_backward(const std::vector<T>& x, const Product& w, const std::vector<T>& between,
                                    std::vector<T> by_y, std::span<const TensorRef> gradients,
-                                   const ReadyCallback& ready, bool inside);
+                                   const train::ReadyCallback& ready, bool inside);
   std::vector<T> one_backward(const std::vector<T>& x, int k, int n_in, int n_out, std::vector<T> by_y, T* by_weight,
                               bool inside);
   /// Rounds the operand of a product as the parameters specify.
@@ -95,7 +95,7 @@ class TransformerPass {
   const Transformer::Params& params_;
   std::span<const TensorRef> weights_;  ///< those of a module are allocated only while it is in use
   std::span<const double> features_;
-  const CodedWeights* coded_;
+  const train::CodedWeights* coded_;
   int rows_ = 0, samples_ = 0;
   std::vector<int> inputs_;
   std::vector<std::uint8_t> targets_;
@@ -106,4 +106,4 @@ class TransformerPass {
 extern template class TransformerPass<double>;
 extern template class TransformerPass<float>;
 
-}  // namespace cambium::train
+}  // namespace cambium::sequence

@@ -14,6 +14,7 @@
 
 using namespace cambium;
 using namespace cambium::test;
+using namespace cambium::sequence;
 using namespace cambium::train;
 
 namespace {

@@ -14,6 +14,7 @@
 #include "tests/train/world.hpp"
 
 using namespace cambium;
+using namespace cambium::sequence;
 using namespace cambium::train;
 using cambium::train::testing::World;
 

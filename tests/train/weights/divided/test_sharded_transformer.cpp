@@ -5,6 +5,7 @@
 #include "tests/train/weights/divided/layers.hpp"
 
 using namespace cambium;
+using namespace cambium::sequence;
 using namespace cambium::train;
 using namespace cambium::train::testing;
 
