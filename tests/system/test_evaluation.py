@@ -83,6 +83,11 @@ class Evaluation(unittest.TestCase):
                             "bias": e.mean(), "largest": np.abs(e).max(), "r2": 1 - np.sum(e**2) / np.sum((w - w.mean())**2)}
                 for key, value in expected.items():
                     self.assertAlmostEqual(float(row[key]), value, 9, (component, key))
+        wanted = np.stack([numbers(parity, f"reference_{c} [W]") for c in (0, 1)], 1)
+        error = np.stack([numbers(parity, f"predicted_{c} [W]") for c in (0, 1)], 1) - wanted
+        # about the mean of each component: about one mean for both, 250 apart, it would be above .999 for any model
+        self.assertAlmostEqual(float(rows[-1]["r2"]), 1 - np.sum(error**2) / np.sum((wanted - wanted.mean(0))**2), 9)
+        self.assertAlmostEqual(results["r2_flow"], float(rows[-1]["r2"]), 12)
         self.assertAlmostEqual(results["r2_flow_1"], float(rows[6]["r2"]), 12)
         self.assertAlmostEqual(results["mae_flow"], float(rows[-1]["mae"]), 12)
         self.assertRegex(out, r"RMSE +MAE +bias +R2\n +flow 0 .* W\n +flow 1 .* W\n +flow, all ")

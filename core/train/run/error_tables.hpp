@@ -46,7 +46,8 @@ struct ErrorTables {
 };
 
 /// Writes errors.csv to a folder: a row for each quantity and component, then one for each fifth of its samples sorted
-/// by reference. On one rank.
+/// by reference. r2 of all components is one minus the sum of their squared errors over the sum of the squared
+/// deviations of each from its own mean. On one rank.
 ErrorTables write_regression_tables(std::span<const io::ParityQuantity> quantities, const std::string& folder);
 
 /// Writes predictions.csv (sample, reference, predicted, probabilities), classes.csv (one row per class) and

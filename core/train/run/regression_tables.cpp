@@ -80,6 +80,27 @@ void add_results(ErrorTables& out, const std::string& name, const RegressionErro
   if (std::isfinite(e.r2)) out.results.push_back(in_table("r2_" + key, "R2: " + name, e.r2));
 }
 
+/// Sum of the squared deviations from the mean; exactly 0 if all values are equal.
+double spread_of(std::span<const double> values) {
+  if (std::all_of(values.begin(), values.end(), [&](double x) { return x == values[0]; })) return 0.0;
+  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+  double out = 0.0;
+  for (const double x : values) out += (x - mean) * (x - mean);
+  return out;
+}
+
+/// Errors of all components together. The deviations in r2 are those from the mean of each component: columns of a table
+/// differ by far more from each other than any of them varies.
+RegressionErrors joint_errors(const io::ParityQuantity& q) {
+  auto out = regression_errors(q.reference, q.predicted);
+  if (q.components.size() < 2) return out;
+  double spread = 0.0;
+  for (std::size_t c = 0; c < q.width(); ++c) spread += spread_of(component_of(q, c).reference);
+  out.r2 = spread == 0.0 ? std::numeric_limits<double>::quiet_NaN()
+                         : 1.0 - out.rmse * out.rmse * static_cast<double>(out.count) / spread;
+  return out;
+}
+
 }  // namespace
 
 RegressionErrors regression_errors(std::span<const double> reference, std::span<const double> predicted) {
@@ -87,19 +108,17 @@ RegressionErrors regression_errors(std::span<const double> reference, std::span<
   out.count = std::ssize(reference);
   if (reference.empty()) return out;
   const auto n = static_cast<double>(reference.size());
-  const double mean = std::accumulate(reference.begin(), reference.end(), 0.0) / n;
-  double squares = 0.0, spread = 0.0;
+  double squares = 0.0;
   for (std::size_t k = 0; k < reference.size(); ++k) {
     const double error = predicted[k] - reference[k];
     squares += error * error;
-    spread += (reference[k] - mean) * (reference[k] - mean);
     out.mae += std::abs(error) / n;
     out.bias += error / n;
     out.largest = std::max(out.largest, std::abs(error));
   }
   out.rmse = std::sqrt(squares / n);
-  const bool constant = std::all_of(reference.begin(), reference.end(), [&](double x) { return x == reference[0]; });
-  out.r2 = constant ? std::numeric_limits<double>::quiet_NaN() : 1.0 - squares / spread;
+  const double spread = spread_of(reference);
+  out.r2 = spread == 0.0 ? std::numeric_limits<double>::quiet_NaN() : 1.0 - squares / spread;
   return out;
 }
 
@@ -108,7 +127,7 @@ ErrorTables write_regression_tables(std::span<const io::ParityQuantity> quantiti
   std::string text = "quantity,component,unit,from,to,count,rmse,mae,bias,largest,r2\n";
   for (const auto& q : quantities) {
     if (q.rows() == 0) continue;
-    const auto all = regression_errors(q.reference, q.predicted);
+    const auto all = joint_errors(q);
     out.lines.push_back(fmt::format("  {:<24}{:>14}{:>14}{:>14}{:>10}", "", "RMSE", "MAE", "bias", "R2"));
     if (q.components.empty()) text += rows_of(q, "", component_of(q, 0));
     for (std::size_t c = 0; c < q.components.size(); ++c) {
