@@ -11,6 +11,7 @@
 #include "core/base/key_error.hpp"
 #include "core/deck/resolve.hpp"
 #include "core/parallel/agree.hpp"
+#include "core/train/kinds/reads_fields.hpp"
 #include "core/train/kinds/term_sums.hpp"
 #include "core/train/register.hpp"
 #include "core/train/run/train_checkpoint.hpp"
@@ -256,6 +257,8 @@ void Session::write_model(const std::string& path) {
   require_ready("write_model");
   auto info = step_->model_info();
   info.fields = ranges_;
+  const auto* reader = step_->network().traits().fields;
+  std::erase_if(info.fields, [&](const FieldRange& field) { return !reads_in_training(reader, field.info.name); });
   info.card = {{"step", "", static_cast<double>(progress_.step)}};
   step_->weights().whole([&](FlatBuffer& weights) { write_artifact(path, info, weights, context_); });
 }

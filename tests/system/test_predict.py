@@ -18,7 +18,7 @@ run: {name: net, directory: DIR, seed: 5}
 stages:
   - train:
       network: {type: mlp, layers: [8], input: input, target: target, precision: float64}
-      dataset: {type: hdf5, files: [TRAINING], fields: [{name: input}, {name: target}]}
+      dataset: {type: hdf5, files: [TRAINING], fields: [{name: input}, {name: target}, {name: station}]}
       batch: 20
       steps: 60
       optimizer: adamw
@@ -46,7 +46,7 @@ class Predict(unittest.TestCase):
         cls.folder = program.fresh("predict")
         rng = np.random.default_rng(3)
         x = rng.uniform(-1, 1, (200, 2))
-        cls.path("training.h5", input=x, target=np.stack([np.sin(2 * x[:, 0]), x.prod(1), x.sum(1)], 1))
+        cls.path("training.h5", input=x, target=np.stack([np.sin(2 * x[:, 0]), x.prod(1), x.sum(1)], 1), station=np.arange(200))
         with h5py.File(os.path.join(cls.folder, "training.h5"), "a") as file:
             file["target"].attrs["unit"] = "K"
         cls.new = rng.uniform(-1, 1, (50, 2))
@@ -217,6 +217,7 @@ stages:
         self.assertEqual(results["output_highest"]["unit"], "K")
         self.assertIn("highest", out)
         self.assertNotIn("against the labels", out)
+        self.assertNotIn("extrapolates", out)  # stations are far from those of training, but the network does not read them
 
     def test_any_number_of_ranks(self):
         one, _ = self.predicted("ranks_1")
@@ -235,6 +236,19 @@ stages:
             error = self.expected(file["input"][()]) - file["target"][()]
         self.assertAlmostEqual(results["error"]["value"], np.sqrt((error**2).mean()), places=12)
         self.assertIn("against the labels", out)
+
+    def test_identifiers_of_the_training_are_not_required(self):
+        deck = program.write(os.path.join(self.folder, "judged.yaml"), f"""
+run: {{name: judged, directory: {self.folder}/judged}}
+stages:
+  - evaluate:
+      model: {self.model}
+      dataset: {{type: hdf5, files: [{self.folder}/training.h5], fields: [{{name: input}}, {{name: target}}]}}
+""")
+        code, out, error = program.run("run", deck)
+        self.assertEqual(code, 0, out + error)
+        with h5py.File(self.model) as file:
+            self.assertEqual(sorted(file["fields"]), ["input", "target"])
 
     def test_check_promises_the_files(self):
         code, out, error = program.run("check", self.deck("promised"))
@@ -278,7 +292,7 @@ stages:
         text = TRAIN.replace("DIR", os.path.join(self.folder, "texts")).replace("stages:", "plugins: [sequence]\nstages:")
         text = text.replace("{type: mlp, layers: [8], input: input, target: target, precision: float64}",
                             "{type: transformer, layers: 1, width: 8, heads: 1}")
-        text = text.replace("{type: hdf5, files: [TRAINING], fields: [{name: input}, {name: target}]}", "{type: synthetic_grammar, samples: 40, length: 9}")
+        text = text.replace("{type: hdf5, files: [TRAINING], fields: [{name: input}, {name: target}, {name: station}]}", "{type: synthetic_grammar, samples: 40, length: 9}")
         code, out, error = program.run("run", program.write(os.path.join(self.folder, "texts.yaml"), text.replace("steps: 60", "steps: 1")))
         self.assertEqual(code, 0, out + error)
         model = os.path.join(self.folder, "texts", "train", "model.h5")

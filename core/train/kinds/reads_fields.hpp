@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -12,8 +13,17 @@ class ReadsFields {
   virtual ~ReadsFields() = default;
   /// Names of the fields that infer() reads; valid after restore().
   virtual std::vector<std::string> fields_to_infer() const = 0;
+  /// Names of the fields that training and evaluation read, labels included; valid after fit_statistics() or restore().
+  /// Empty: all fields of the data. Model files describe no others, so identifiers beside them are not required later.
+  virtual std::vector<std::string> fields_to_train() const { return {}; }
   /// The field whose first axis has the length of the variable (-1) axis of outputs(); empty if there is none.
   virtual std::string rows_field() const { return {}; }
 };
+
+/// True if training or evaluation reads the field `name`; `network` is NetworkTraits::fields, null for all fields.
+inline bool reads_in_training(const ReadsFields* network, const std::string& name) {
+  const auto read = network ? network->fields_to_train() : std::vector<std::string>();
+  return read.empty() || std::find(read.begin(), read.end(), name) != read.end();
+}
 
 }  // namespace cambium::train

@@ -5,6 +5,7 @@
 #include "core/deck/resolve.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/plugin/registry.hpp"
+#include "core/train/kinds/reads_fields.hpp"
 #include "core/train/kinds/running_statistics.hpp"
 #include "core/train/weights/artifact_in_parts.hpp"
 
@@ -14,6 +15,8 @@ ArtifactInfo ModelFiles::info_of(std::int64_t step) {
   if (ranges_.empty() && context_.comm.root()) ranges_ = field_ranges(data_.training(), 256);
   auto info = step_.model_info();
   info.fields = ranges_;
+  const auto* reader = step_.network().traits().fields;
+  std::erase_if(info.fields, [&](const FieldRange& field) { return !reads_in_training(reader, field.info.name); });
   const auto keys_of = [&](const deck::Choice<Dataset>& data) {
     return deck::resolved(data.node, context_.registry->find(Dataset::kind, data.type)->schema, *context_.registry);
   };

@@ -7,6 +7,7 @@
 #include "core/deck/about_key.hpp"
 #include "core/plugin/check.hpp"
 #include "core/train/data/subset.hpp"
+#include "core/train/kinds/reads_fields.hpp"
 #include "core/train/run/trainer.hpp"
 #include "core/train/run/training_data.hpp"
 #include "core/train/run/validation.hpp"
@@ -82,12 +83,15 @@ void Trial::try_data(Check& check) {
   data.open();
   Dataset& training = data.training();
   const bool whole = training.size() <= most_samples;
-  const auto spared = step.network().traits().spared_labels;
-  for (const auto& field : training.fields())  // required for evaluation of the model
-    if (std::find(spared.begin(), spared.end(), field.name) == spared.end()) fields.push_back(field.name);
   Subset few(training, some_ids(training, 64));
   deck::about_key("train.network.data", "dataset", "network",
                   [&] { step.network().fit_statistics(whole ? training : few, check.context()); });
+  const auto traits = step.network().traits();
+  const auto& spared = traits.spared_labels;
+  for (const auto& field : training.fields())  // required for evaluation of the model
+    if (std::find(spared.begin(), spared.end(), field.name) == spared.end() &&
+        reads_in_training(traits.fields, field.name))
+      fields.push_back(field.name);
   require_measure(params, step.network().metrics());
   quality_of(step.network(), params.network.type, params.validate.quality);
   check.memory("weights, gradients and the optimizer's states", bytes_of(step.network(), step.optimizer()));

@@ -51,6 +51,11 @@ class Cosmoflow : public train::TorchNetwork,
   std::vector<std::string> fields_to_infer() const override {
     return params_.statistics.empty() ? std::vector{params_.input} : std::vector{params_.input, params_.statistics};
   }
+  std::vector<std::string> fields_to_train() const override {
+    auto out = fields_to_infer();
+    out.push_back(params_.target);
+    return out;
+  }
   std::vector<train::FieldInfo> outputs() const override { return {{"output", "", {targets_}, DType::f64}}; }
   /// Convolutions, then the fully connected layers.
   train::NetworkTraits traits() override { return {.factors = this, .loss = this, .fields = this, .modules = this}; }

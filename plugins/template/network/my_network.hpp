@@ -39,6 +39,7 @@ class MyNetwork : public train::Network, public train::ReadsFields {
                 std::span<train::TermSum> metrics) override;
   /// The target is not an input: inference uses data without labels.
   std::vector<std::string> fields_to_infer() const override { return {params_.input}; }
+  std::vector<std::string> fields_to_train() const override { return {params_.input, params_.target}; }
   train::NetworkTraits traits() override { return {.fields = this}; }
   std::vector<train::FieldInfo> outputs() const override { return {{"output", scaling_.unit, {1}, DType::f64}}; }
   void infer(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,

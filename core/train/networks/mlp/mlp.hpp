@@ -77,6 +77,7 @@ class Mlp : public Network,
   void infer(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
              std::span<const TensorRef> outputs) override;
   std::vector<std::string> fields_to_infer() const override { return {params_.input}; }
+  std::vector<std::string> fields_to_train() const override { return {params_.input, params_.target}; }
   /// The target of a regression; none for classification.
   std::vector<io::ParityQuantity> parity_quantities() const override;
   void add_parity(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,

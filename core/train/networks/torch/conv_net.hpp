@@ -35,6 +35,7 @@ class ConvNet : public TorchNetwork, public GivesParity, public HasFactors, publ
   /// "output": probabilities of the classes.
   std::vector<FieldInfo> outputs() const override { return {{"output", "", {classes_}, DType::f64}}; }
   std::vector<std::string> fields_to_infer() const override { return {params_.input}; }
+  std::vector<std::string> fields_to_train() const override { return {params_.input, params_.target}; }
   std::vector<io::ParityQuantity> parity_quantities() const override { return {}; }
   void add_parity(std::span<const SamplePtr>, std::span<const TensorRef>, std::span<io::ParityQuantity>) override {}
   std::int64_t parity_classes() const override { return classes_; }

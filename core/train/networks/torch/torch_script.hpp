@@ -57,6 +57,11 @@ class TorchScript : public TorchNetwork,
   std::vector<TermInfo> metrics() const override;
   std::vector<FieldInfo> outputs() const override { return outputs_; }
   std::vector<std::string> fields_to_infer() const override { return inputs_; }
+  std::vector<std::string> fields_to_train() const override {
+    auto out = inputs_;
+    out.insert(out.end(), targets_.begin(), targets_.end());
+    return out;
+  }
   NetworkTraits traits() override {
     return {.parity = this,
             .numbers = changing_.empty() ? nullptr : this,
