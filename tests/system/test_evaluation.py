@@ -92,6 +92,19 @@ class Evaluation(unittest.TestCase):
         self.assertAlmostEqual(results["mae_flow"], float(rows[-1]["mae"]), 12)
         self.assertRegex(out, r"RMSE +MAE +bias +R2\n +flow 0 .* W\n +flow 1 .* W\n +flow, all ")
 
+    def test_other_axes(self):
+        rng = np.random.default_rng(5)
+        folder = os.path.join(self.folder, "axes")
+        for name, shape in (("data", (60, 3, 4, 4)), ("test", (20, 4, 4, 3))):  # channels first, then last
+            with h5py.File(os.path.join(self.folder, f"axes_{name}.h5"), "w") as file:
+                file["input"], file["flow"] = rng.uniform(-1, 1, shape), rng.uniform(-1, 1, shape[0])
+        text = DECK.replace("DIR", folder).replace("TARGET", "flow").replace("OBJECTIVE", "regression")
+        text = text.replace("DATA", os.path.join(self.folder, "axes_data.h5")).replace("TEST", os.path.join(self.folder, "axes_test.h5"))
+        code, out, error = program.run("run", program.write(os.path.join(self.folder, "axes.yaml"), text))
+        self.assertEqual(code, 2, out + error)
+        self.assertIn("was trained on 'input' of shape (3, 4, 4) for each sample, but the data set has (4, 4, 3): equally many values in "
+                      "another order; transpose the data", out + error)
+
     def test_classes(self):
         stage, results, out = self.evaluated("classes", "kind", "classification")
         rows = table(os.path.join(stage, "predictions.csv"))

@@ -22,6 +22,17 @@ struct FieldInfo {
   DType dtype = DType::f64;
 };
 
+/// True if two samples have equally many values along different axes, apart from axes of one value: channels first,
+/// (3, 8, 8), and channels last, (8, 8, 3). A network that takes them in one order would misread one of the two.
+inline bool axes_differ(std::vector<std::int64_t> one, std::vector<std::int64_t> other) {
+  std::int64_t values[] = {1, 1};
+  for (const auto extent : one) values[0] *= extent;
+  for (const auto extent : other) values[1] *= extent;
+  std::erase(one, 1);
+  std::erase(other, 1);
+  return values[0] == values[1] && one.size() > 1 && other.size() > 1 && one != other;
+}
+
 /// One sample in host memory. Immutable once read, shared by the buffer, the batch and the network's caches.
 struct Sample {
   std::int64_t id = 0;  ///< index in the data set; also the address of its random numbers

@@ -20,6 +20,12 @@ class ReadsFields {
   virtual std::string rows_field() const { return {}; }
 };
 
+/// True if the network reads the field `name` as an input of one shape, so that the order of its axes matters.
+inline bool reads_in_order(const ReadsFields* network, const std::string& name) {
+  const auto read = network ? network->fields_to_infer() : std::vector<std::string>();
+  return std::find(read.begin(), read.end(), name) != read.end();
+}
+
 /// True if training or evaluation reads the field `name`; `network` is NetworkTraits::fields, null for all fields.
 inline bool reads_in_training(const ReadsFields* network, const std::string& name) {
   const auto read = network ? network->fields_to_train() : std::vector<std::string>();

@@ -61,6 +61,7 @@ Task::Outcome Trainer::run() {
       resume(*checkpoint);
     else
       start_fresh();
+    data_.require_same_axes(step_.network().traits().fields);
     log_.header();
   }
   mllog_.stop("init_stop");

@@ -92,6 +92,7 @@ void Trial::try_data(Check& check) {
     if (std::find(spared.begin(), spared.end(), field.name) == spared.end() &&
         reads_in_training(traits.fields, field.name))
       fields.push_back(field.name);
+  data.require_same_axes(step.network().traits().fields);
   require_measure(params, step.network().metrics());
   quality_of(step.network(), params.network.type, params.validate.quality);
   check.memory("weights, gradients and the optimizer's states", bytes_of(step.network(), step.optimizer()));

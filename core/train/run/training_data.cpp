@@ -1,6 +1,7 @@
 #include "core/train/run/training_data.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 
@@ -11,6 +12,7 @@
 #include "core/plugin/registry.hpp"
 #include "core/train/data/mixture_set.hpp"
 #include "core/train/data/subset.hpp"
+#include "core/train/kinds/reads_fields.hpp"
 #include "core/train/kinds/varies_by_member.hpp"
 
 namespace cambium::train {
@@ -111,6 +113,18 @@ void TrainingData::open() {
   augment_ = Augment(params_.augment, training_->fields(), seed_);
   plan_.batch = params_.batch.value_or(training_->size());
   steps_ = steps_over(training_->size());
+}
+
+void TrainingData::require_same_axes(const ReadsFields* network) const {
+  if (!held_out_) return;
+  for (const auto& field : training_->fields())
+    for (const auto& other : held_out_->fields())
+      if (other.name == field.name && reads_in_order(network, field.name) && axes_differ(field.shape, other.shape))
+        throw KeyError(
+            "train.validation.axes", "validation",
+            fmt::format("the field '{}' has the shape ({}) in the training set, but ({}) in the validation set: equally "
+                        "many values in another order; transpose one of them",
+                        field.name, fmt::join(field.shape, ", "), fmt::join(other.shape, ", ")));
 }
 
 void TrainingData::start(std::uint64_t seed, int turns) {

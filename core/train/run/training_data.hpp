@@ -18,6 +18,8 @@ class TrainingData {
   void check() const;
   /// Collective. InputError for data that cannot be trained on.
   void open();
+  /// InputError if validation has an input of the network with its values along other axes than training has.
+  void require_same_axes(const ReadsFields* network) const;
   Dataset& training() { return *training_; }
   /// Samples for validation only; null if there are none.
   Dataset* held_out() { return held_out_ && held_out_->size() > 0 ? held_out_.get() : nullptr; }

@@ -415,25 +415,6 @@ std::string met_before(const ArtifactInfo& info, const std::string& model, const
   return {};
 }
 
-void require_fields(const LoadedModel& loaded, const std::string& model, Dataset& data) {
-  const auto fields = data.fields();
-  const auto spared = loaded.network->traits().spared_labels;
-  for (const auto& wanted : loaded.info.fields) {
-    const auto found =
-        std::find_if(fields.begin(), fields.end(), [&](const auto& f) { return f.name == wanted.info.name; });
-    if (found == fields.end() && std::find(spared.begin(), spared.end(), wanted.info.name) != spared.end()) continue;
-    if (found == fields.end())
-      throw InputError(fmt::format("model '{}' was trained on a field '{}', which the data set does not have", model,
-                                   wanted.info.name));
-    if (found->unit != wanted.info.unit)
-      throw InputError(
-          fmt::format("model '{}' was trained on '{}' in {}, but the data set has it in {}; convert the data, or train "
-                      "on it afresh",
-                      model, wanted.info.name, wanted.info.unit.empty() ? "no unit" : wanted.info.unit,
-                      found->unit.empty() ? "no unit" : found->unit));
-  }
-}
-
 template <class T>
 static void widen(FieldRange& range, const TensorRef& tensor) {
   const auto* values = static_cast<const T*>(tensor.data);

@@ -65,8 +65,8 @@ struct LoadedModel {
 /// ranks of the context.
 LoadedModel load_artifact(const std::string& path, Context& context);
 
-/// InputError if a data set for evaluation lacks a field of the model, except for labels that its network spares, or
-/// has one in another unit. `path` is the model's file.
+/// InputError if a data set for evaluation lacks a field of the model, except for labels that its network spares,
+/// has one in another unit, or has an input with its values along other axes (axes_differ). `path` is the model's file.
 void require_fields(const LoadedModel& model, const std::string& path, Dataset& data);
 
 /// Warning about a data set for evaluation (its keys, YAML, or one file's path): a sentence if it names a file used to

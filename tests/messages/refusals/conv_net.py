@@ -47,6 +47,11 @@ says("field 'label' names the class 2000000000, but a model has 100000000 classe
 table.file("narrow.h5", {"image": [[row[:2] for row in image] for image in IMAGES], "label": LABELS})
 says("sample 0: field 'image' has the shape (4, 2), but the model reads images of 4 x 4 in 1 channel(s), channels first; give it images like those "
      "it was trained on", T + "validate={every: 1}", T + "validation={type: hdf5, files: [narrow.h5], fields: [{name: image}, {name: label}]}")
+table.file("first.h5", {"image": np.arange(512.0).reshape(4, 2, 8, 8), "label": LABELS})
+table.file("behind.h5", {"image": np.arange(512.0).reshape(4, 8, 8, 2), "label": LABELS})
+says("the field 'image' has the shape (2, 8, 8) in the training set, but (8, 8, 2) in the validation set: equally many values in another order; "
+     "transpose one of them", T + "dataset.files=[first.h5]",
+     T + "validation={type: hdf5, files: [behind.h5], fields: [{name: image}, {name: label}]}")
 table.file("unsigned.h5", {"image": np.array(IMAGES, "u4"), "label": np.array(LABELS, "u4")})
 table.begins(T + "dataset.files=[unsigned.h5]")
 table.file("more.h5", {"image": IMAGES, "label": [[0], [1], [2], [1]]})

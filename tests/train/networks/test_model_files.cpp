@@ -37,6 +37,15 @@ TEST_CASE("a model is known not to be judged by data that it was trained on or c
   CHECK_FALSE(met_before(info, "net", part("[]")).empty());
 }
 
+TEST_CASE("axes in another order are told from axes of one value and from flattened samples") {
+  CHECK(axes_differ({3, 8, 8}, {8, 8, 3}));
+  CHECK(axes_differ({28, 30}, {30, 28}));
+  CHECK_FALSE(axes_differ({1, 28, 30}, {28, 30, 1}));
+  CHECK_FALSE(axes_differ({3, 8, 8}, {192}));
+  CHECK_FALSE(axes_differ({3, 8, 8}, {3, 9, 9}));
+  CHECK_FALSE(axes_differ({}, {1}));
+}
+
 TEST_CASE("a column beyond its own range in training is named, however large other columns are") {
   const auto set_of = [](std::vector<double> rows) {  // of temperature, pressure, a constant, and 0 up to rounding
     const std::int64_t n = std::ssize(rows) / 4;
