@@ -7,6 +7,7 @@
 
 #include "core/base/key_error.hpp"
 #include "core/train/networks/torch/initial_values.hpp"
+#include "plugins/sequence/networks/byte_fields.hpp"
 
 namespace cambium::sequence {
 
@@ -68,27 +69,30 @@ void ByteLstm::initial(const train::ParameterInfo& info, std::int64_t index, con
   train::fill_normal(weights, 1.0 / std::sqrt(static_cast<double>(params_.width)), seed, index);
 }
 
-ByteLstm::Said ByteLstm::said(const train::TorchBatch& batch) {
-  const auto text = batch.integers(params_.input).reshape({batch.size(), length_});
+ByteLstm::Said ByteLstm::said(const train::TorchBatch& batch, bool marked) {
+  auto read_bytes = bytes_in(batch.samples(), params_.input, length_);
+  const auto text = torch::from_blob(read_bytes.data(), {batch.size(), length_}, torch::kUInt8).to(torch::kInt64);
   const auto next = text.narrow(1, 1, length_ - 1);
   const auto read = std::get<0>(cells_->forward(bytes_->forward(text.narrow(1, 0, length_ - 1))));
   const auto chances = torch::log_softmax(head_->forward(read), 2);
   Said out{-chances.gather(2, next.unsqueeze(2)).squeeze(2), {}, {}};
   const torch::NoGradGuard guard;
   out.right = (chances.argmax(2) == next).to(torch::kFloat64);
-  if (has_answers_) out.answers = batch.real(params_.answers).reshape({batch.size(), length_ - 1});
+  if (!marked) return out;
+  auto marks = marks_in(batch.samples(), params_.answers, length_ - 1);
+  out.answers = torch::from_blob(marks.data(), {batch.size(), length_ - 1}, torch::kFloat64).to(real(), false, true);
   return out;
 }
 
 std::vector<train::TorchNetwork::Term> ByteLstm::loss(const train::TorchBatch& batch) {
   const auto n = static_cast<double>(batch.size());
-  const auto out = said(batch);
+  const auto out = said(batch, params_.learn == Learn::answers);
   if (params_.learn == Learn::every_byte) return {{out.losses.mean(1).sum(), n}};
   return {{((out.losses * out.answers).sum(1) / out.answers.sum(1)).sum(), n}};
 }
 
 std::vector<train::TorchNetwork::Term> ByteLstm::measure(const train::TorchBatch& batch) {
-  const auto out = said(batch);
+  const auto out = said(batch, has_answers_);
   const bool all = params_.learn == Learn::every_byte;
   const auto counted = all ? torch::ones_like(out.losses) : out.answers;
   std::vector<Term> terms{

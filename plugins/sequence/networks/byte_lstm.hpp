@@ -37,7 +37,8 @@ class ByteLstm : public train::TorchNetwork {
   struct Said {
     torch::Tensor losses, right, answers;  ///< (batch, length - 1): nats; 1 if the most likely byte is correct; marks
   };
-  Said said(const train::TorchBatch& batch);
+  /// With the marks of answers where `marked`, which every text then needs. InputError for texts that are not bytes.
+  Said said(const train::TorchBatch& batch, bool marked);
 
   Params params_;
   std::int64_t length_ = 0;

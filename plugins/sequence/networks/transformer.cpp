@@ -11,6 +11,7 @@
 #include "core/train/kinds/buffer.hpp"
 #include "core/train/networks/attention/random_features.hpp"
 #include "core/train/networks/mlp/field.hpp"
+#include "plugins/sequence/networks/byte_fields.hpp"
 #include "plugins/sequence/networks/transformer_pass.hpp"
 
 namespace cambium::sequence {
@@ -214,22 +215,10 @@ std::size_t Transformer::features_needed() const {
 
 std::vector<double> Transformer::answers_of(std::span<const train::SamplePtr> samples) const {
   const auto marked = static_cast<std::size_t>(length_) - 1, each = static_cast<std::size_t>(places());
+  const auto marks = marks_in(samples, params_.answers, length_ - 1);
   std::vector<double> out(samples.size() * each);
-  for (std::size_t s = 0; s < samples.size(); ++s) {
-    const auto& field = field_of(*samples[s], params_.answers);
-    const auto marks = std::span(out).subspan(s * each + each - marked, marked);  // the first byte is no answer
-    if (field.elements() != length_ - 1)
-      throw InputError(fmt::format("sample {}: field '{}' marks {} bytes, but the model predicts {}, all but the first",
-                                   samples[s]->id, params_.answers, field.elements(), length_ - 1));
-    train::read_numbers(field, marks.data());
-    const auto wrong = std::find_if(marks.begin(), marks.end(), [](double x) { return x != 0.0 && x != 1.0; });
-    if (wrong != marks.end())
-      throw InputError(fmt::format("sample {}: '{}' must be 1 for an answer and 0 elsewhere, but holds {}",
-                                   samples[s]->id, params_.answers, *wrong));
-    if (std::count(marks.begin(), marks.end(), 1.0) == 0)
-      throw InputError(
-          fmt::format("sample {}: '{}' marks no byte; every text needs an answer", samples[s]->id, params_.answers));
-  }
+  for (std::size_t s = 0; s < samples.size(); ++s)  // the first byte is no answer
+    std::copy_n(&marks[s * marked], marked, &out[s * each + each - marked]);
   return out;
 }
 
@@ -270,29 +259,10 @@ static std::vector<double> weighted(std::vector<double> marks, std::int64_t plac
   return marks;
 }
 
-std::vector<std::uint8_t> Transformer::bytes_of(std::span<const train::SamplePtr> samples) const {
-  std::vector<std::uint8_t> out(samples.size() * static_cast<std::size_t>(length_));
-  std::vector<double> row(length_);
-  for (std::size_t s = 0; s < samples.size(); ++s) {
-    const auto& field = field_of(*samples[s], params_.input);
-    if (field.elements() != length_)
-      throw InputError(fmt::format("sample {}: field '{}' has {} bytes, the model reads {}", samples[s]->id,
-                                   params_.input, field.elements(), length_));
-    train::read_numbers(field, row.data());
-    for (std::size_t k = 0; k < row.size(); ++k) {
-      if (row[k] != std::floor(row[k]) || row[k] < 0.0 || row[k] > 255.0)
-        throw InputError(fmt::format("sample {}: '{}' must hold bytes, whole numbers from 0 to 255, but holds {}",
-                                     samples[s]->id, params_.input, row[k]));
-      out[s * row.size() + k] = static_cast<std::uint8_t>(row[k]);
-    }
-  }
-  return out;
-}
-
 void Transformer::gradient(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
                            std::span<const double> term_weights, std::span<const TensorRef> gradients,
                            std::span<train::TermSum> terms, const train::ReadyCallback& ready) {
-  const auto bytes = bytes_of(samples);
+  const auto bytes = bytes_in(samples, params_.input, length_);
   const auto marks = learnt(samples, seed_, step_);
   const auto counted = weighted(marks, places());
   train::with_real(dtype(), [&]<class T>() {
@@ -329,7 +299,7 @@ void Transformer::evaluate(std::span<const train::SamplePtr> samples, std::span<
 void Transformer::evaluate_by_module(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
                                      const train::ReadyCallback& ready, std::span<train::TermSum> metrics,
                                      std::span<train::TermSum>) {
-  const auto bytes = bytes_of(samples);
+  const auto bytes = bytes_in(samples, params_.input, length_);
   const auto each = static_cast<std::size_t>(places()), next = static_cast<std::size_t>(length_) - each;
   const auto answers = judges_answers() ? answers_of(samples) : std::vector<double>{};
   const auto counted = learnt(samples, 1, 0);

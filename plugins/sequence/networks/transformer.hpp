@@ -79,7 +79,6 @@ class Transformer : public train::Network, public train::HasFactors, public trai
   void restore(const std::string& state) override;
 
  private:
-  std::vector<std::uint8_t> bytes_of(std::span<const train::SamplePtr> samples) const;
   /// 1 for every position of the samples whose byte is an answer, else 0. InputError for a sample without any.
   std::vector<double> answers_of(std::span<const train::SamplePtr> samples) const;
   /// 1 for every position whose byte is in the loss, else 0; empty if all are. For `step` of a training or an

@@ -67,5 +67,15 @@ table.file("bytes.h5", {"text": [[1, 2, 3, 4]] * 4})
 says("loss_on: answers needs a field 'answer' that marks them, which the data set lacks; take data that have one (type recall), name theirs with "
      "answers, or remove loss_on", T + "network={type: byte_lstm, width: 4, loss_on: answers}",
      T + "dataset={type: hdf5, files: [bytes.h5], fields: [{name: text}]}")
+BYTES = T + "network={type: byte_lstm, width: 4}"
+for value in (300, -1, 65.7):
+    table.file(f"beyond_{value}.h5", {"text": [[1, 2, 3, value]] * 4})
+    says(f"'text' must hold bytes, whole numbers from 0 to 255, but holds {value}", BYTES,
+         T + f"dataset={{type: hdf5, files: [beyond_{value}.h5], fields: [{{name: text}}]}}")
+MARKS = (T + "network={type: byte_lstm, width: 4, loss_on: answers}", T + "dataset={type: hdf5, files: [marks.h5], fields: [{name: text}, {name: answer}]}")
+table.file("marks.h5", {"text": [[1, 2, 3, 4]] * 4, "answer": [[0, 0, 0]] * 4})
+says("'answer' marks no byte; every text needs an answer", *MARKS)
+table.file("half_marks.h5", {"text": [[1, 2, 3, 4]] * 4, "answer": [[0, 0.5, 1]] * 4})
+says("'answer' must be 1 for an answer and 0 elsewhere, but holds 0.5", *MARKS, T + "dataset.files=[half_marks.h5]")
 
 table.run()
