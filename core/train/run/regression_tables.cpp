@@ -89,8 +89,8 @@ double spread_of(std::span<const double> values) {
   return out;
 }
 
-/// Errors of all components together. The deviations in r2 are those from the mean of each component: columns of a table
-/// differ by far more from each other than any of them varies.
+/// Errors of all components together. The deviations in r2 are those from the mean of each component: columns of a
+/// table differ by far more from each other than any of them varies.
 RegressionErrors joint_errors(const io::ParityQuantity& q) {
   auto out = regression_errors(q.reference, q.predicted);
   if (q.components.size() < 2) return out;

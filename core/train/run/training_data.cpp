@@ -122,9 +122,10 @@ void TrainingData::require_same_axes(const ReadsFields* network) const {
       if (other.name == field.name && reads_in_order(network, field.name) && axes_differ(field.shape, other.shape))
         throw KeyError(
             "train.validation.axes", "validation",
-            fmt::format("the field '{}' has the shape ({}) in the training set, but ({}) in the validation set: equally "
-                        "many values in another order; transpose one of them",
-                        field.name, fmt::join(field.shape, ", "), fmt::join(other.shape, ", ")));
+            fmt::format(
+                "the field '{}' has the shape ({}) in the training set, but ({}) in the validation set: equally "
+                "many values in another order; transpose one of them",
+                field.name, fmt::join(field.shape, ", "), fmt::join(other.shape, ", ")));
 }
 
 void TrainingData::start(std::uint64_t seed, int turns) {

@@ -27,10 +27,10 @@ void require_fields(const LoadedModel& loaded, const std::string& model, Dataset
                       model, wanted.info.name, wanted.info.unit.empty() ? "no unit" : wanted.info.unit,
                       found->unit.empty() ? "no unit" : found->unit));
     if (reads_in_order(traits.fields, found->name) && axes_differ(wanted.info.shape, found->shape))
-      throw InputError(
-          fmt::format("model '{}' was trained on '{}' of shape ({}) for each sample, but the data set has ({}): equally "
-                      "many values in another order; transpose the data",
-                      model, wanted.info.name, fmt::join(wanted.info.shape, ", "), fmt::join(found->shape, ", ")));
+      throw InputError(fmt::format(
+          "model '{}' was trained on '{}' of shape ({}) for each sample, but the data set has ({}): equally "
+          "many values in another order; transpose the data",
+          model, wanted.info.name, fmt::join(wanted.info.shape, ", "), fmt::join(found->shape, ", ")));
   }
 }
 
