@@ -60,6 +60,23 @@ std::string about_values(const FieldRange& here, const FieldRange& seen) {
   return out;
 }
 
+/// A sentence about images that training read as bytes and these data hold as fractions of 255: they lie within the
+/// range of training, but are black to the model. Empty if they are not such.
+std::string about_bytes(const FieldRange& here, const FieldRange& seen) {
+  constexpr double byte = 255.0, bright = 64.0;
+  constexpr std::int64_t pixels = 16;
+  const bool real = here.info.dtype == DType::f64 || here.info.dtype == DType::f32;
+  std::int64_t values = 1;
+  for (const auto extent : here.info.shape) values *= extent;
+  const bool fractions = here.lowest >= 0.0 && here.highest > 0.0 && here.highest <= 1.0,
+             bytes = seen.lowest >= 0.0 && seen.highest >= bright && seen.highest <= byte;
+  if (!real || values < pixels || !fractions || !bytes) return {};
+  const auto [a, b] = ranges_text({here.lowest, here.highest}, {seen.lowest, seen.highest});
+  return fmt::format(
+      "field '{}' spans {}, but training saw {}: if these are bytes divided by 255, give them to the model as bytes",
+      here.info.name, a, b);
+}
+
 }  // namespace
 
 /// Models extrapolate poorly beyond the range of their training data. Text (bytes of any value) has no range.
@@ -74,6 +91,8 @@ void warn_of_ranges(const ArtifactInfo& info, Dataset& data, Log& log) {
         log.warn(fmt::format("field '{}' spans {}, but training saw {}: the model extrapolates", here.info.name, a, b));
       } else if (const auto about = about_values(here, seen); !about.empty()) {
         log.warn(about);
+      } else if (const auto scaled = about_bytes(here, seen); !scaled.empty()) {
+        log.warn(scaled);
       }
     }
 }

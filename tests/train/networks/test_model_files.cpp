@@ -78,3 +78,29 @@ TEST_CASE("a column beyond its own range in training is named, however large oth
   for (auto* each : {&info.fields[0].each_lowest, &info.fields[0].each_highest}) each->clear();  // of an older file
   CHECK(said({5300, 9e4, 273.15, 0}).empty());
 }
+
+TEST_CASE("images divided by 255 are warned of where a model was trained on bytes") {
+  const auto said = [](std::vector<double> training, std::vector<double> values) {
+    const auto set_of = [](std::vector<double>& pixels) {
+      const HostArray array{"image", {pixels.data(), 3, {2, 4, 4}, {16, 4, 1}}, ""};
+      return MemorySet(std::span(&array, 1));
+    };
+    ArtifactInfo info;
+    auto seen = set_of(training), here = set_of(values);
+    info.fields = field_ranges(seen, 256);
+    Log log;
+    warn_of_ranges(info, here, log);
+    std::string out;
+    for (const auto& warning : log.warnings()) out += warning.text;
+    return out;
+  };
+  std::vector<double> bytes(32), fractions(32), temperatures(32, 300.0);
+  for (std::size_t k = 0; k < 32; ++k) bytes[k] = static_cast<double>(8 * k), fractions[k] = bytes[k] / 255.0;
+  CHECK(
+      said(bytes, fractions) ==
+      "field 'image' spans [0, 0.9725], but training saw [0, 248]: if these are bytes divided by 255, give them to the "
+      "model as bytes");
+  CHECK(said(bytes, bytes).empty());
+  CHECK(said(fractions, fractions).empty());
+  CHECK(said(temperatures, temperatures).empty());
+}
