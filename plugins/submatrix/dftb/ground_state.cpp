@@ -135,12 +135,14 @@ GroundState::GroundState(const DftbAtoms& atoms, const DftbParameters& parameter
 
 ElectronNumbers GroundState::numbers() const {
   ElectronNumbers out{electrons_};
-  const bool purification = keys_.solver == DftbKeys::Solver::purification;
-  if (purification && !keys_.spin && !is_integer(0.5 * electrons_))
+  const bool purification = keys_.solver == DftbKeys::Solver::purification,
+             cold = sparse() && keys_.filling.temperature <= 0.0;
+  if (cold && !keys_.spin && !is_integer(0.5 * electrons_))
     throw KeyError("dftb.solver.pairs", "solver",
-                   fmt::format("there are {} electrons: purification fills states with two electrons each; write "
-                               "solver: dense, or add spin",
-                               electrons_));
+                   fmt::format("there are {} electrons: {} fills states with two electrons each; write solver: dense, "
+                               "or add {}",
+                               electrons_, purification ? "purification" : "at 0 K submatrix",
+                               purification ? "spin" : "spin or filling: {temperature: 1000 K}"));
   if (purification && !is_integer(electrons_))
     throw KeyError("dftb.solver.electrons", "solver",
                    fmt::format("there are {} electrons: purification fills states with one electron of each spin; "

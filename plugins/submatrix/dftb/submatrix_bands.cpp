@@ -34,6 +34,9 @@ class SubmatrixSolver : public BandSolver {
   void add_pairs(const BlockColumns& matrix, double factor, std::vector<double>& out) const;
   /// NumericalError if purification did not converge.
   void require_converged(const DensityResult& found) const;
+  /// NumericalError if at 0 K states at mu are partly filled, or the gap at mu is that of a number of electrons which
+  /// is off by more than truncation explains; a warning if truncation may decide what is occupied. `gap` in hartree.
+  void require_gap(double electrons_off, double gap) const;
   /// D and W of a channel with `factor` electrons in each state.
   void add_channel(const DensityResult& found, double factor, Bands& out) const;
   Bands of_both_spins(const DensityResult& found) const;
@@ -118,8 +121,26 @@ void SubmatrixSolver::require_converged(const DensityResult& found) const {
       found.purification->iterations, found.purification->idempotency));
 }
 
+void SubmatrixSolver::require_gap(double electrons_off, double gap) const {
+  // Charges of the first cycles may leave no gap.
+  if (!options_.energy_weighted || options_.kt > 0.0 || options_.purification) return;
+  constexpr double rounding = 1e-6, narrow = 0.01;  // hartree
+  const double explained = 0.5 + 1e-4 * electrons_.all;
+  if (gap < rounding || std::abs(electrons_off) > explained)
+    throw NumericalError(
+        fmt::format("dftb: at 0 K solver submatrix finds no gap at {:.10g} electrons: states at the Fermi level are "
+                    "partly filled, and D is off by {:+.3g} electrons; add filling: {{temperature: 1000 K}}, or write "
+                    "solver: dense",
+                    electrons_.all, electrons_off));
+  if (gap < narrow)
+    context_.log.warn(
+        "dftb: the gap of the submatrices is below 0.01 hartree, so that truncation may decide what is occupied; "
+        "metals need an electronic temperature, for example filling: {temperature: 1000 K}");
+}
+
 Bands SubmatrixSolver::of_both_spins(const DensityResult& found) const {
   require_converged(found);
+  require_gap(found.electrons - electrons_.all, found.gap_high - found.gap_low);
   Bands out;
   out.mu = out.mu_down = found.fermi_level;
   out.electrons = found.electrons;
@@ -143,15 +164,19 @@ Bands SubmatrixSolver::of_channels(const SpinDensity& found) const {
   out.mu_down = down.fermi_level;
   out.electrons = found.electrons();
   out.band_energy = found.energy();
+  out.homo = std::max(up.gap_low, down.gap_low);
+  out.lumo = std::min(up.gap_high, down.gap_high);
   if (electrons_.unpaired) {
-    out.band_energy += up.mu * (0.5 * (electrons_.all + *electrons_.unpaired) - up.electrons) +
-                       down.mu * (0.5 * (electrons_.all - *electrons_.unpaired) - down.electrons);
+    const double off_up = up.electrons - 0.5 * (electrons_.all + *electrons_.unpaired),
+                 off_down = down.electrons - 0.5 * (electrons_.all - *electrons_.unpaired);
+    require_gap(off_up, up.gap_high - up.gap_low);
+    require_gap(off_down, down.gap_high - down.gap_low);
+    out.band_energy -= up.mu * off_up + down.mu * off_down;
   } else {
+    require_gap(found.electrons() - electrons_.all, out.lumo - out.homo);
     out.band_energy += up.mu * (electrons_.all - found.electrons());
   }
   out.entropy_term = found.entropy_term();
-  out.homo = std::max(up.gap_low, down.gap_low);
-  out.lumo = std::min(up.gap_high, down.gap_high);
   if (options_.sample > 0) {
     out.error = up.error;
     if (!found.together) {

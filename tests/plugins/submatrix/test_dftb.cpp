@@ -215,6 +215,38 @@ TEST_CASE("what cannot be computed is refused") {
   CHECK(p.conflict() == "solver submatrix has the Fermi filling only; write filling: {type: fermi}, or solver: dense");
 }
 
+TEST_CASE(
+    "submatrices at 0 K: partly filled states are refused, and filled at a temperature as the dense solver does") {
+  test::World world;
+  auto k = keys(false);
+  k.solver = DftbKeys::Solver::submatrix;
+  k.eps = 1e-10;
+  for (const bool self_consistent : {false, true}) {
+    k.self_consistent = self_consistent;
+    k.charge = 1.0;
+    CHECK_THROWS_WITH(Case(molecule(), k).run(world),
+                      "there are 13 electrons: at 0 K submatrix fills states with two electrons each; write solver: "
+                      "dense, or add spin or filling: {temperature: 1000 K}");
+  }
+  // Four atoms of hydrogen on a square have two states at the Fermi level, with two electrons.
+  DftbAtoms square = molecule();
+  square.type.assign(4, 1);
+  square.tag.resize(4);
+  square.x = {0.0, 0.0, 0.0, 2.5, 0.0, 0.0, 2.5, 2.5, 0.0, 0.0, 2.5, 0.0};
+  k.charge = 0.0;
+  k.self_consistent = false;
+  CHECK_THROWS_WITH(Case(square, k).run(world),
+                    Catch::Matchers::Contains("dftb: at 0 K solver submatrix finds no gap at 4 electrons: "));
+  k.filling.temperature = 1000.0;
+  auto dense = k;
+  dense.solver = DftbKeys::Solver::dense;
+  const DftbState found = Case(square, k).run(world), wanted = Case(square, dense).run(world);
+  CHECK(found.electrons == Approx(4.0).epsilon(1e-9));
+  CHECK(found.mermin == Approx(wanted.mermin).margin(1e-9));
+  for (std::size_t i = 0; i < wanted.forces.size(); ++i)
+    CHECK(found.forces[i] == Approx(wanted.forces[i]).margin(1e-7));
+}
+
 TEST_CASE("the potential gives energy, forces and virial of the free energy in metal units") {
   test::World world;
   if (world.comm.size() > 1) return;  // a periodic system of the tests is one rank's
