@@ -30,15 +30,32 @@ Stretch longest_stretch(std::vector<double> fractions) {
   return out;
 }
 
+std::vector<std::array<double, 3>> fractions_of(const DftbAtoms& atoms, const Box& box) {
+  std::vector<std::array<double, 3>> out(atoms.tag.size());
+  for (std::size_t i = 0; i < out.size(); ++i) box.to_fractional(&atoms.x[3 * i], out[i].data());
+  return out;
+}
+
+Stretch longest_stretch(const std::vector<std::array<double, 3>>& fraction, std::size_t k) {
+  std::vector<double> along;
+  for (const auto& f : fraction) along.push_back(f[k]);
+  return longest_stretch(std::move(along));
+}
+
+double shortest_vacuum(const DftbAtoms& atoms, const Box& box) {
+  const auto height = box.heights();
+  const auto fraction = fractions_of(atoms, box);
+  double out = height[0];
+  for (std::size_t k = 0; k < 3; ++k) out = std::min(out, longest_stretch(fraction, k).length * height[k]);
+  return out;
+}
+
 void put_together(DftbAtoms& atoms, const Box& box) {
   constexpr double clearance = 3.0;  // angstrom
   const auto height = box.heights();
-  std::vector<std::array<double, 3>> fraction(atoms.tag.size());
-  for (std::size_t i = 0; i < fraction.size(); ++i) box.to_fractional(&atoms.x[3 * i], fraction[i].data());
+  auto fraction = fractions_of(atoms, box);
   for (std::size_t k = 0; k < 3; ++k) {
-    std::vector<double> along;
-    for (const auto& f : fraction) along.push_back(f[k]);
-    const Stretch cut = longest_stretch(along);
+    const Stretch cut = longest_stretch(fraction, k);
     if (cut.length * height[k] < clearance)
       throw InputError(fmt::format(
           "periodic is false, but the atoms leave only {:.3g} angstrom of the cell empty along cell vector {}; a "
@@ -84,6 +101,7 @@ DftbAtoms gather_atoms(const Particles& particles, bool periodic, const Comm& co
                  all.begin() + static_cast<std::ptrdiff_t>(5 * i + 5));
   }
   if (!periodic) put_together(out, particles.box);
+  if (periodic) out.empty = shortest_vacuum(out, particles.box);
   for (double& c : out.x) c /= angstrom_per_bohr;
   for (std::size_t c = 0; c < 3; ++c)
     for (std::size_t k = 0; k < 3; ++k) out.cell[c][k] = particles.box.h[c][k] / angstrom_per_bohr;

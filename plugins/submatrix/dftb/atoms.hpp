@@ -18,6 +18,7 @@ struct DftbAtoms {
   bool periodic = true;
   std::array<std::array<double, 3>, 3> cell{};  ///< rows are cell vectors
   double volume = 0.0;
+  double empty = 0.0;  ///< Å: of a periodic cell, the longest empty stretch along the cell vector where it is shortest
 
   int count() const { return static_cast<int>(type.size()); }
   std::size_t place_of(std::int64_t id) const;

@@ -120,6 +120,12 @@ GroundState::GroundState(const DftbAtoms& atoms, const DftbParameters& parameter
                       element.symbol, element.hubbard));
   }
   electrons_ -= keys.charge;
+  constexpr double of_molecule = 10.0;  // angstrom
+  if (atoms.periodic && atoms.empty >= of_molecule)
+    context.log.warn(fmt::format(
+        "dftb: the atoms leave 10 angstrom or more of the cell empty along every cell vector, but are computed as a "
+        "periodic crystal{}; add periodic: false for a molecule in empty space",
+        keys.charge == 0.0 ? "" : " with a uniform background that neutralises its charge"));
   const double most = 2.0 * integrals_.dimension();
   if (electrons_ < 0.0 || electrons_ > most)
     throw KeyError(

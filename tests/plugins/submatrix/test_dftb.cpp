@@ -247,6 +247,34 @@ TEST_CASE(
     CHECK(found.forces[i] == Approx(wanted.forces[i]).margin(1e-7));
 }
 
+TEST_CASE("a molecule surrounded by vacuum is warned of where it is computed as a crystal") {
+  test::World world;
+  if (world.comm.size() > 1) return;  // a periodic system of the tests is one rank's
+  const auto warnings = [&](double edge, double width, bool periodic, double charge) {
+    // H2 along z, in angstrom, across a face of the cell.
+    test::PeriodicSystem system(Box::orthogonal(edge, width, edge), {{1.0, 1.0, 0.2}, {1.0, 1.0, edge - 0.6}}, {1, 1},
+                                4.0, species);
+    Log log;
+    Context context{world.context.comm, log, world.context.timing};
+    auto k = keys(periodic);
+    k.shells.clear();
+    k.charge = charge;
+    const Case one(gather_atoms(system.particles, periodic, world.comm), k);
+    ground_state(one.atoms, one.parameters, one.keys, context);
+    return log.warnings();
+  };
+  CHECK(warnings(12.0, 12.0, false, 0.0).empty());
+  CHECK(warnings(12.0, 9.0, true, 0.0).empty());
+  CHECK(warnings(10.5, 12.0, true, 0.0).empty());  // 9.7 angstrom along z
+  REQUIRE(warnings(11.0, 12.0, true, 0.0).size() == 1);
+  CHECK(warnings(11.0, 12.0, true, 0.0)[0].text ==
+        "dftb: the atoms leave 10 angstrom or more of the cell empty along every cell vector, but are computed as a "
+        "periodic crystal; add periodic: false for a molecule in empty space");
+  REQUIRE(warnings(11.0, 12.0, true, 1.0).size() == 1);
+  CHECK(warnings(11.0, 12.0, true, 1.0)[0].text.find("with a uniform background that neutralises its charge; add ") !=
+        std::string::npos);
+}
+
 TEST_CASE("the potential gives energy, forces and virial of the free energy in metal units") {
   test::World world;
   if (world.comm.size() > 1) return;  // a periodic system of the tests is one rank's
