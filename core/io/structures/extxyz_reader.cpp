@@ -9,6 +9,7 @@
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
 #include "core/base/units.hpp"
+#include "core/io/structures/cluster_cell.hpp"
 #include "core/io/structures/extxyz_frames.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/particles/atom_ids.hpp"
@@ -32,14 +33,15 @@ class FrameToStructure {
       : file_(file), frame_(std::move(frame)), unit_(velocity_unit) {}
 
   Structure make(bool velocities) {
-    read_cell();
+    if (!is_cluster()) read_cell();
     for (const auto& symbol : frame_.species) s_.species.push_back({symbol, 0.0});
     s_.nglobal = frame_.atoms();
     s_.type = std::move(frame_.type);
     take_masses();
     if (velocities) take_velocities();
-    take_images();
+    if (!is_cluster()) take_images();
     s_.x = std::move(frame_.position);
+    if (is_cluster()) put_in_vacuum(s_);
     take_ids();
     for (auto* rows : {&s_.x, &s_.v})
       if (s_.axes.turned())
@@ -61,12 +63,20 @@ class FrameToStructure {
   }
   [[noreturn]] void fail(const std::string& text) const { file_.fail_at(frame_.line + 1, text); }
 
+  /// As ASE writes molecules.
+  bool is_cluster() const {
+    return !frame_.lattice && frame_.pbc && frame_.periodic == std::array{false, false, false};
+  }
+
   void read_cell() {
     if (frame_.pbc && frame_.periodic != std::array{true, true, true})
       fail(
           fmt::format("pbc=\"{}\": only cells that are periodic in all three directions are simulated; put free "
-                      "surfaces between vacuum in a periodic cell",
-                      *frame_.pbc));
+                      "surfaces between vacuum in a periodic cell{}",
+                      *frame_.pbc,
+                      frame_.periodic == std::array{false, false, false}
+                          ? ", or leave Lattice out: molecules without a cell are put in one"
+                          : ""));
     if (!frame_.lattice)
       fail("no Lattice=\"ax ay az bx by bz cx cy cz\" in the comment line: the periodic cell (Å) is needed");
     double rows[3][3], rotation[3][3];

@@ -9,7 +9,8 @@ namespace cambium::io {
 /// distributed to all ranks. Collective.
 ///
 /// Required: Lattice="ax ay az bx by bz cx cy cz" (Å, right-handed, any orientation: the cell is rotated into Box's
-/// form and positions and velocities with it), all directions periodic; Origin="x y z" is the cell's corner. Columns
+/// form and positions and velocities with it), all directions periodic; Origin="x y z" is the cell's corner. Without
+/// Lattice, but with pbc="F F F", the atoms are a cluster, and its cell is that of put_in_vacuum(). Columns
 /// used are species or Z, positions (Å), masses (g/mol; QUIP's eV fs^2/Å^2 are recognised by their magnitude), ids,
 /// unwrapped_position or travel as cell crossings, and the first of velo (Å/ps; Å/fs with QUIP's masses), momenta
 /// (ASE's sqrt(eV g/mol)) and vel (GPUMD's Å/fs). `velocity_unit`, if given, is that of any column of velocities;

@@ -7,6 +7,7 @@
 #include <cctype>
 
 #include "core/base/error.hpp"
+#include "core/io/structures/cluster_cell.hpp"
 #include "core/io/text_lines.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/particles/elements.hpp"
@@ -14,8 +15,6 @@
 
 namespace cambium::io {
 namespace {
-
-constexpr double vacuum = 10.0;  ///< Å, on each side of a cluster
 
 class GenFile {
  public:
@@ -27,7 +26,7 @@ class GenFile {
     for (std::int64_t i = 0; i < s_.nglobal; ++i) read_atom(i);
     require_all_species();
     if (kind_ == 'C')
-      surround();
+      put_in_vacuum(s_);
     else
       read_cell();
     if (more())
@@ -104,22 +103,6 @@ class GenFile {
     for (std::size_t k = 0; k < s_.species.size(); ++k)
       if (std::find(s_.type.begin(), s_.type.end(), static_cast<int>(k)) == s_.type.end())
         file_.fail_at(species_line_, fmt::format("no atom has the species {}, {}", k + 1, s_.species[k].symbol));
-  }
-
-  void surround() {
-    double rows[3][3] = {}, rotation[3][3];
-    for (std::size_t k = 0; k < 3; ++k) {
-      const auto [low, high] =
-          std::minmax_element(s_.x.begin(), s_.x.end(), [k](const auto& a, const auto& b) { return a[k] < b[k]; });
-      rows[k][k] = (*high)[k] - (*low)[k] + 2.0 * vacuum;
-      corner_[k] = (*low)[k] - vacuum;
-    }
-    s_.box = Box::from_vectors(rows, rotation);
-    std::copy(corner_.begin(), corner_.end(), s_.box.origin);
-    s_.remarks.push_back(
-        fmt::format("a cluster, put in a cell of {:.6g} x {:.6g} x {:.6g} Å with {:g} Å of vacuum on "
-                    "each side",
-                    rows[0][0], rows[1][1], rows[2][2], vacuum));
   }
 
   void read_cell() {

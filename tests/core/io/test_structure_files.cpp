@@ -130,6 +130,23 @@ TEST_CASE("what the extended XYZ writer writes is read back, the corner of the c
   CHECK(back.v == s.v);
 }
 
+TEST_CASE("a molecule without a cell, as ASE writes it, is put in vacuum") {
+  const Comm self(MPI_COMM_SELF);
+  const Structure s = read_xyz(
+      "3\nProperties=species:S:1:pos:R:3:velo:R:3 pbc=\"F F F\"\nO 1 2 3 4 5 6\nH 1 2.5 3 0 0 0\nH 0 2 3.25 0 0 -1\n",
+      -1, self);
+  const double edges[3] = {21.0, 20.5, 20.25}, corner[3] = {-10.0, -8.0, -7.0};
+  for (int k = 0; k < 3; ++k) {
+    CHECK(s.box.origin[k] == corner[k]);
+    for (int l = 0; l < 3; ++l) CHECK(s.box.h[k][l] == (k == l ? edges[k] : 0.0));
+  }
+  CHECK(s.x == std::vector<std::array<double, 3>>{{1, 2, 3}, {1, 2.5, 3}, {0, 2, 3.25}});
+  CHECK(s.v[0] == std::array<double, 3>{4, 5, 6});
+  CHECK(s.image.empty());
+  REQUIRE(s.remarks.size() == 1);
+  CHECK(s.remarks[0].ends_with("a cluster, put in a cell of 21 x 20.5 x 20.25 Å with 10 Å of vacuum on each side"));
+}
+
 TEST_CASE("faults of an extended XYZ file are said with their place") {
   const std::string cell = "Lattice=\"5 0 0 0 5 0 0 0 5\" ";
   CHECK(xyz_message(two_frames, 2) ==
@@ -172,6 +189,12 @@ TEST_CASE("faults of an extended XYZ file are said with their place") {
         "FILE:2: the cell vectors (5 0 0), (0 5 0), (5 5 0) are flat or left-handed (volume 0): give three "
         "independent vectors in right-handed order");
   CHECK(xyz_message("1\n" + cell + "pbc=\"T T F\"\nO 1 2 3\n") ==
+        "FILE:2: pbc=\"T T F\": only cells that are periodic in all three directions are simulated; put free surfaces "
+        "between vacuum in a periodic cell");
+  CHECK(xyz_message("1\n" + cell + "pbc=\"F F F\"\nO 1 2 3\n") ==
+        "FILE:2: pbc=\"F F F\": only cells that are periodic in all three directions are simulated; put free surfaces "
+        "between vacuum in a periodic cell, or leave Lattice out: molecules without a cell are put in one");
+  CHECK(xyz_message("1\nProperties=species:S:1:pos:R:3 pbc=\"T T F\"\nO 1 2 3\n") ==
         "FILE:2: pbc=\"T T F\": only cells that are periodic in all three directions are simulated; put free surfaces "
         "between vacuum in a periodic cell");
   CHECK(xyz_message("1\n" + cell + "Properties=species:S:1:forces:R:3\nO 1 2 3\n") ==
