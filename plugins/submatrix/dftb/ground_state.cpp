@@ -112,6 +112,11 @@ GroundState::GroundState(const DftbAtoms& atoms, const DftbParameters& parameter
     neutral_.push_back(element.valence());
     charges.push_back(charge_of(element, keys));
     electrons_ += neutral_.back();
+    if (element.left_out)
+      context.log.warn(
+          fmt::format("dftb: the files have {0} functions of {1}, which its neutral atom does not occupy and which are "
+                      "left out; name its highest shell, shells: {{{1}: {0}}} with them or {{{1}: {2}}} without",
+                      "spd"[*element.left_out], element.symbol, "spd"[element.highest]));
     if (keys.self_consistent && !(element.hubbard > 0.0))
       throw KeyError(
           "dftb.self_consistent.hubbard", "self_consistent",

@@ -50,6 +50,18 @@ int highest_of(const SkfFile& file, const std::string& symbol, const std::map<st
   return static_cast<int>(l);
 }
 
+/// Highest shell with integrals between two atoms of the element. Rows at short distances may hold any numbers.
+int tabulated_in(const SkfFile& file) {
+  constexpr std::array<std::size_t, most_shells> sigma{9, 5, 0};
+  constexpr double shortest = 1.0, least = 1e-6;  // bohr, hartree
+  const auto first = std::min(file.rows.size(), static_cast<std::size_t>(shortest / file.spacing));
+  for (int l = most_shells - 1; l > 0; --l)
+    if (std::any_of(file.rows.begin() + static_cast<std::ptrdiff_t>(first), file.rows.end(),
+                    [&](const auto& row) { return std::abs(row[sigma[static_cast<std::size_t>(l)]]) > least; }))
+      return l;
+  return 0;
+}
+
 Repulsion repulsion_of(const SkfFile& file, RepulsionChoice choice) {
   if (choice == RepulsionChoice::none) return {};
   if (choice == RepulsionChoice::polynomial || (choice == RepulsionChoice::automatic && !file.spline))
@@ -87,9 +99,10 @@ DftbParameters::DftbParameters(const SlaterKosterFiles& files, const std::map<st
       table_.emplace_back(file);
       repulsion_.push_back(repulsion_of(file, repulsion));
       cutoff_ = std::max({cutoff_, table_.back().cutoff(), repulsion_.back().cutoff()});
-      if (same)
-        element_.push_back(
-            {a.symbol, highest_of(file, a.symbol, shells), file.onsite, file.electrons, file.hubbard[0]});
+      if (!same) continue;
+      auto& element = element_.emplace_back(
+          Element{a.symbol, highest_of(file, a.symbol, shells), file.onsite, file.electrons, file.hubbard[0], {}});
+      if (const int l = tabulated_in(file); l > element.highest && !shells.contains(a.symbol)) element.left_out = l;
     }
 }
 

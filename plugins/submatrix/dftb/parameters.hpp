@@ -29,7 +29,8 @@ class DftbParameters {
     std::string symbol;
     int highest = 0;  ///< angular momentum of the highest shell: 0 s, 1 p, 2 d
     std::array<double, most_shells> onsite{}, electrons{};
-    double hubbard = 0.0;  ///< of the s shell, for all shells
+    double hubbard = 0.0;         ///< of the s shell, for all shells
+    std::optional<int> left_out;  ///< highest shell with integrals, if it is above a highest shell taken by default
     int functions() const { return functions_of(highest); }
     double valence() const;  ///< electrons of the neutral atom in these shells
   };

@@ -247,6 +247,27 @@ TEST_CASE(
     CHECK(found.forces[i] == Approx(wanted.forces[i]).margin(1e-7));
 }
 
+TEST_CASE("shells with integrals that a default leaves out are warned of") {
+  test::World world;
+  const auto warnings = [&](const std::map<std::string, std::string>& shells) {
+    Log log;
+    Context context{world.context.comm, log, world.context.timing};
+    auto k = keys(false);
+    k.shells = shells;
+    k.self_consistent = false;
+    const Case one(molecule(), k);
+    ground_state(one.atoms, one.parameters, one.keys, context);
+    return log.warnings();
+  };
+  CHECK(warnings({{"X", "d"}}).empty());
+  CHECK(warnings({{"X", "p"}}).empty());
+  REQUIRE(warnings({}).size() == 1);
+  CHECK(
+      warnings({})[0].text ==
+      "dftb: the files have d functions of X, which its neutral atom does not occupy and which are left out; name its "
+      "highest shell, shells: {X: d} with them or {X: p} without");
+}
+
 TEST_CASE("a molecule surrounded by vacuum is warned of where it is computed as a crystal") {
   test::World world;
   if (world.comm.size() > 1) return;  // a periodic system of the tests is one rank's
@@ -257,8 +278,8 @@ TEST_CASE("a molecule surrounded by vacuum is warned of where it is computed as 
     Log log;
     Context context{world.context.comm, log, world.context.timing};
     auto k = keys(periodic);
-    k.shells.clear();
     k.charge = charge;
+    k.self_consistent = false;
     const Case one(gather_atoms(system.particles, periodic, world.comm), k);
     ground_state(one.atoms, one.parameters, one.keys, context);
     return log.warnings();
