@@ -58,6 +58,19 @@ bool warn_of_count(const DensityOptions& options, double electrons, bool bonds, 
   return true;
 }
 
+bool warn_of_odd_count(const DensityOptions& options, double electrons, Log& log) {
+  constexpr double rounding = 1e-6, least = 1e-2;
+  const double off = electrons - options.electrons;
+  const bool odd = std::abs(std::abs(std::remainder(options.electrons, 2.0)) - 1.0) < rounding;
+  if (options.mu || options.kt > 0.0 || !odd || std::abs(off) <= least) return false;
+  log.warn(fmt::format(
+      "the number of electrons is off by {:+.4g}: states hold two electrons each, so that no gap has an odd "
+      "number, {:.10g}; give the electrons a temperature (temperature: 1000 K), or two spin channels "
+      "(hamiltonian_down, or K_down in the file)",
+      off, options.electrons));
+  return true;
+}
+
 void warn_of_accuracy(const DensityOptions& options, const DensityResult& result, Log& log) {
   warn_of_iterations(options, result.columns, log);
   warn_of_reach(result.error, log);

@@ -45,6 +45,7 @@ void warn(const MatrixSystem& system, const DensityOptions& options, const Densi
                     "({:.6f} to {:.6f}); metals need an electronic temperature (temperature: 1000 K)",
                     result.mu, gap, result.gap_low, result.gap_high));
   warn_of_accuracy(options, result, log);
+  if (system.copies == 1 && warn_of_odd_count(options, result.electrons, log)) return;
   if (options.electrons <= 0.0 || warn_of_count(options, result.electrons, system.bonds != nullptr, log)) return;
   const double per_block = std::abs(result.electrons - options.electrons) / system.layout->blocks();
   if (per_block > 1e-2 && system.bonds)

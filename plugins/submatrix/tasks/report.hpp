@@ -13,6 +13,9 @@ std::vector<std::string> describe_system(const MatrixSystem& system, const Densi
 /// Warns if mu had to be found at zero temperature and the count, `electrons`, is off by more than half an electron;
 /// returns whether it is. `bonds`: submatrices are by reach, not by eps.
 bool warn_of_count(const DensityOptions& options, double electrons, bool bonds, Log& log);
+/// The same where the number asked for is odd, which no gap of states with two electrons each has: no eps helps. Warns
+/// if the count is off by more than 0.01.
+bool warn_of_odd_count(const DensityOptions& options, double electrons, Log& log);
 /// Warns of causes of low accuracy: dropped blocks that are not small compared with the gap, iterations that ended
 /// early, Krylov spaces that did not converge.
 void warn_of_accuracy(const DensityOptions& options, const DensityResult& result, Log& log);

@@ -159,6 +159,24 @@ TEST_CASE("where truncation moves the count by more than half an electron, mu st
         "next to it; choose a longer localisation_radius of matrices.tight_binding");
 }
 
+TEST_CASE("a wrong count of an odd number of electrons is not blamed on eps") {
+  World world;
+  DensityOptions options;
+  options.electrons = 23.0;
+  CHECK(!warn_of_odd_count(options, 23.0 + 1e-3, world.log));
+  REQUIRE(warn_of_odd_count(options, 22.75, world.log));
+  CHECK(
+      world.log.warnings().back().text ==
+      "the number of electrons is off by -0.25: states hold two electrons each, so that no gap has an odd number, 23; "
+      "give the electrons a temperature (temperature: 1000 K), or two spin channels (hamiltonian_down, or K_down in "
+      "the file)");
+  options.electrons = 24.0;
+  CHECK(!warn_of_odd_count(options, 23.0, world.log));
+  options.electrons = 23.0;
+  options.kt = 1e-3;
+  CHECK(!warn_of_odd_count(options, 22.0, world.log));
+}
+
 TEST_CASE("random molecules of any size with states all over the gap, at every number of electrons that has a gap") {
   World world;
   for (unsigned seed = 0; seed < 12; ++seed) {
