@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "core/codec/packed.hpp"
 #include "plugins/relate/datasets/choice_table.hpp"
 #include "plugins/relate/datasets/streams.hpp"
 
@@ -10,6 +11,16 @@ bool ChoiceTable::chose(Role role, std::int32_t user, std::int32_t item) const {
   if (lists.empty()) return false;
   const auto& list = lists[user];
   return std::binary_search(list.begin(), list.end(), item);
+}
+
+std::uint64_t hash_of(const ChoiceTable::Lists& lists) {
+  std::uint64_t out = lowp::checksum({});
+  for (const auto& list : lists) {
+    const std::int64_t size = std::ssize(list);
+    out = lowp::checksum(std::as_bytes(std::span(&size, 1)), out);
+    out = lowp::checksum(std::as_bytes(std::span(list)), out);
+  }
+  return std::max<std::uint64_t>(out, 1);
 }
 
 void join_validation(ChoiceTable& table) {

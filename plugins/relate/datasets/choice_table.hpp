@@ -33,6 +33,9 @@ struct ChoiceTable {
 /// item_tags/items. InputError names file, array and user.
 ChoiceTable read_choices(const std::string& path);
 
+/// Hash of lists, the same in every run; never 0.
+std::uint64_t hash_of(const ChoiceTable::Lists& lists);
+
 /// Adds the validation interactions to the training split.
 void join_validation(ChoiceTable& table);
 

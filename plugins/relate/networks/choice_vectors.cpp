@@ -11,6 +11,7 @@
 namespace cambium::relate {
 
 void ChoiceRows::fit(const ChoiceTable& table) {
+  learned_ = hash_of(table.training);
   users_ = table.users;
   items_ = table.items;
   tags_ = table.tags_of.empty() ? 0 : table.tags;
@@ -215,7 +216,9 @@ std::string ChoiceRows::state() const {
       ++at;
     else
       left_out.push_back(i);
-  return nlohmann::json{{"users", users_}, {"items", items_}, {"tags", tags_}, {"never_chosen", left_out}}.dump();
+  nlohmann::json out{{"users", users_}, {"items", items_}, {"tags", tags_}, {"never_chosen", left_out}};
+  if (learned_ != 0) out["learned"] = learned_;
+  return out.dump();
 }
 
 void ChoiceRows::restore(const std::string& state) {
@@ -224,6 +227,7 @@ void ChoiceRows::restore(const std::string& state) {
   users_ = json.at("users").get<std::int64_t>();
   items_ = json.at("items").get<std::int64_t>();
   tags_ = json.at("tags").get<std::int64_t>();
+  learned_ = json.value("learned", std::uint64_t{0});
   if (users_ < 1 || users_ >= most || items_ < 1 || items_ >= most || tags_ < 0 || tags_ >= most)
     throw InputError(
         "the state of this cosine_factorization holds invalid sizes of tables; its file is damaged or was changed");

@@ -47,6 +47,8 @@ class ChoiceRows {
   /// State as JSON text, and from it. InputError for invalid text.
   std::string state() const;
   void restore(const std::string& state);
+  /// hash_of() the training interactions; 0: unknown, of earlier models.
+  std::uint64_t learned() const { return learned_; }
 
  private:
   bool has_tags() const { return tags_ > 0; }
@@ -61,6 +63,7 @@ class ChoiceRows {
   std::int64_t each_;
   std::uint64_t seed_ = 0, step_ = 0;  ///< of the negative items
   std::int64_t users_ = 0, items_ = 0, tags_ = 0;
+  std::uint64_t learned_ = 0;
   std::vector<std::int32_t> among_;  ///< items with interactions in training
   std::vector<std::int32_t> drawn_;
 };

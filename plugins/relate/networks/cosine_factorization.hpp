@@ -60,6 +60,8 @@ class CosineFactorization : public train::Network, public train::UsesTables {
   }
   std::string state() const override { return choices_.state(); }
   void restore(const std::string& state) override { choices_.restore(state); }
+  /// ChoiceRows::learned()
+  std::uint64_t learned() const { return choices_.learned(); }
 
   /// Embeddings of the user and of the item of each sample: samples x vector_width(). Their dot product is the score,
   /// so all items are scored for a user in one pass. The rows of the samples must have been looked up.

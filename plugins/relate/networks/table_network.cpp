@@ -8,6 +8,7 @@
 
 #include "core/base/error.hpp"
 #include "core/parallel/random.hpp"
+#include "plugins/relate/datasets/choice_table.hpp"
 #include "plugins/relate/networks/in_type.hpp"
 
 namespace cambium::relate {
@@ -49,6 +50,7 @@ void TableNetwork::fit_statistics(train::Dataset& training, Context& context) {
         seen_.logarithm = records.logarithm;
         seen_.numbers = names_of_numbers(records);
         seen_.tested = records.tested;
+        if (records.choices) seen_.learned = hash_of(records.choices->training);
         numbers.resize(records.numbers.size());
       }
       for (std::size_t k = 0; k < numbers.size(); ++k)
@@ -202,6 +204,7 @@ std::string TableNetwork::state() const {
   if (seen_.logarithm) out["logarithm"] = *seen_.logarithm;
   if (!seen_.numbers.empty()) out["numbers"] = seen_.numbers;
   if (seen_.tested != 0) out["tested"] = seen_.tested;
+  if (seen_.learned != 0) out["learned"] = seen_.learned;
   return out.dump();
 }
 
@@ -223,6 +226,7 @@ void TableNetwork::restore(const std::string& state) {
   seen_.unit = json.at("unit").get<std::string>();
   seen_.numbers = json.value("numbers", std::vector<std::string>{});
   seen_.tested = json.value("tested", std::uint64_t{0});
+  seen_.learned = json.value("learned", std::uint64_t{0});
   seen_.logarithm.reset();
   if (json.contains("logarithm")) seen_.logarithm = json.at("logarithm").get<bool>();
   const bool sound = std::all_of(seen_.columns.begin(), seen_.columns.end(), [](const RowColumn& c) {

@@ -50,6 +50,7 @@ class TableNetwork : public train::Network, public train::UsesTables {
     double centre = 0.0, spread = 1.0;
     std::string unit;
     std::uint64_t tested = 0;          ///< RecordSet::tested; 0: unknown
+    std::uint64_t learned = 0;         ///< hash_of() the training interactions of users; 0: unknown, or none
     std::optional<bool> logarithm;     ///< of the dense features; not in earlier models
     std::vector<std::string> numbers;  ///< names of the dense features; empty: unknown
   };

@@ -87,6 +87,11 @@ void TrainedModel::warn_of_known_pairs(const std::string& path, train::Dataset& 
                   path));
 }
 
+std::uint64_t TrainedModel::learned() const {
+  if (const auto* vectors = dynamic_cast<const CosineFactorization*>(model_.network.get())) return vectors->learned();
+  return dynamic_cast<const TableNetwork&>(*model_.network).seen().learned;
+}
+
 std::vector<double> TrainedModel::of(std::span<const train::SamplePtr> samples) {
   std::vector<double> out(samples.size());
   look_up(samples);

@@ -27,6 +27,8 @@ class TrainedModel {
   /// From now on every sum of a bag is rounded to within the bound of its table, like rows in messages
   /// (core/codec/rows); 0: exact.
   void round_rows(std::vector<double> bounds);
+  /// hash_of() the interactions that it learned; 0: unknown, or none.
+  std::uint64_t learned() const;
   /// Its type and the folder of its stage, for example "affinity (train)".
   const std::string& method() const { return method_; }
   std::vector<Citation> citations() const { return model_.network->citations(); }

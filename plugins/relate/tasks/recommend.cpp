@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 
@@ -189,6 +190,28 @@ void Recommend::write(const std::vector<Judged>& all, const ChoiceTable& table, 
   });
 }
 
+/// Warns of a network that learned interactions by which it is judged here, or may have. `given`: of the data set.
+static void warn_of_learned(const std::string& path, std::uint64_t learned, const ChoiceTable& given, bool validates,
+                            Log& log) {
+  if (learned == 0 || learned == hash_of(given.training)) return;
+  ChoiceTable other = given;
+  if (!given.joined.empty()) {
+    for (std::size_t u = 0; u < other.training.size(); ++u)
+      std::erase_if(other.training[u],
+                    [&](auto i) { return std::binary_search(given.joined[u].begin(), given.joined[u].end(), i); });
+  } else {
+    join_validation(other);
+  }
+  const bool of_file = learned == hash_of(other.training);
+  if (of_file && !validates) return;
+  log.warn(of_file ? fmt::format("models: '{}' was trained on the validation split, too, so its ranking of that split "
+                                 "is no prediction; judge one trained without train_on_validation",
+                                 path)
+                   : fmt::format("models: '{}' was trained on other interactions than those for training in {}, which "
+                                 "may include some of those that are ranked; train it on the same file",
+                                 path, given.source));
+}
+
 Task::Outcome Recommend::run(Context& context) {
   results_.clear();
   lines_.clear();
@@ -213,6 +236,7 @@ Task::Outcome Recommend::run(Context& context) {
   }
   for (const auto& path : params_.models) {
     TrainedModel model(path, *data, context);
+    warn_of_learned(path, model.learned(), *choices->table(), validates, context.log);
     all.push_back(model.has_vectors() ? judge_by_vectors(table, model, context.comm)
                                       : judge(table, model, context.comm));
     for (const auto& work : model.citations()) citations_.push_back(work);

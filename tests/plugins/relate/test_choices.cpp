@@ -155,6 +155,37 @@ TEST_CASE("the stage ranks the validation split of a data set with split: valida
   CHECK(ending(lines_for("test"), "over users with such items in test") == 1);
 }
 
+TEST_CASE("networks that learned ranked interactions, or may have, are warned of") {
+  Comm self{MPI_COMM_SELF};
+  SharedScratch scratch(self);
+  const std::string apart = "{type: interactions, synthetic: {}, num_negatives: 0}",
+                    joined = "{type: interactions, synthetic: {}, num_negatives: 0, train_on_validation: true}",
+                    other = "{type: interactions, synthetic: {seed: 2}, num_negatives: 0}";
+  const auto warning = [&](const std::string& network, const std::string& learned, const std::string& ranked) {
+    Place here(self, scratch.file("learned"));
+    here.run("train", "{network: " + network + ", dataset: " + learned +
+                          ", batch: 256, steps: 1, optimizer: adam, learning_rate: {type: constant, start: 1e-2}}");
+    here.run("recommend", "{models: ['" + here.context.run_directory + "/model.h5'], dataset: " + ranked +
+                              ", users: 5, ease_lambda: []}");
+    const auto warnings = here.log.warnings();
+    REQUIRE(warnings.size() <= 1);
+    return warnings.empty() ? std::string() : warnings[0].text;
+  };
+  const std::string validating = "{type: interactions, synthetic: {}, split: validation}";
+  for (const std::string network : {"{type: cosine_factorization, embedding_dim: 4, num_negatives: 8}",
+                                    "{type: factorization_machine, embedding_dim: 4}"}) {
+    CAPTURE(network);
+    CHECK(warning(network, apart, apart).empty());
+    CHECK(warning(network, apart, validating).empty());
+    CHECK(warning(network, apart, joined).empty());  // no test interaction was learned
+    CHECK(warning(network, joined, apart).empty());
+    CHECK(warning(network, joined, joined).empty());
+    CHECK(warning(network, joined, validating).find("was trained on the validation split, too") != std::string::npos);
+    CHECK(warning(network, other, apart).find("was trained on other interactions") != std::string::npos);
+    CHECK(warning(network, other, validating).find("was trained on other interactions") != std::string::npos);
+  }
+}
+
 TEST_CASE("damaged files of choices are refused") {
   Files files;
   const auto quoted = "'" + files.path + "'";
