@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <numeric>
 #include <optional>
+#include <unordered_map>
 
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
@@ -37,8 +38,9 @@ void EvaluateClicks::examine(Check& check) {
 }
 
 void EvaluateClicks::write(const std::vector<Row>& rows, const RecordSet& records, Context& context) {
-  lines_.push_back(
-      fmt::format("{:<44}{:>10}{:>12}", fmt::format("{} records never seen", records.size()), "AUC", "log loss"));
+  const auto heading = learned_ == 0 ? fmt::format("{} records never seen", records.size())
+                                     : fmt::format("{} records, {} of them in training", records.size(), learned_);
+  lines_.push_back(fmt::format("{:<44}{:>10}{:>12}", heading, "AUC", "log loss"));
   std::string scores = "method,auc,log_loss\n";
   for (const auto& row : rows) {
     const double area = area_under_curve(records.answers, row.value, 0.5), loss = log_loss(records.answers, row.value);
@@ -63,6 +65,22 @@ static const RecordSet& records_of(train::Dataset& data) {
   return record_set_of(*data.read(first).front(), "evaluate_clicks");
 }
 
+/// Number of records that are also in `learned`: the same rows of one source. Different labels in a shared row are
+/// those of another source of that name, such as synthetic clicks of another seed.
+static std::int64_t records_in_both(const RecordSet& learned, const RecordSet& records) {
+  if (learned.source != records.source) return 0;
+  std::unordered_map<std::int64_t, double> label;
+  for (std::int64_t r = 0; r < learned.size(); ++r) label.emplace(learned.place[r], learned.answers[r]);
+  std::int64_t out = 0;
+  for (std::int64_t r = 0; r < records.size(); ++r) {
+    const auto found = label.find(records.place[r]);
+    if (found == label.end()) continue;
+    if (found->second != records.answers[r]) return 0;
+    ++out;
+  }
+  return out;
+}
+
 Task::Outcome EvaluateClicks::run(Context& context) {
   results_.clear();
   lines_.clear();
@@ -79,6 +97,12 @@ Task::Outcome EvaluateClicks::run(Context& context) {
   require_same_order(learned.columns, names_of_numbers(learned), records, "training");
   require_same_rows(learned.columns, records, "training");
   require_same_numbers(learned.logarithm, records, "training");
+  learned_ = records_in_both(learned, records);
+  if (learned_ > 0)
+    context.log.warn(
+        fmt::format("{}: {} of {} records are also those of training, so the errors are smaller than on "
+                    "new records; evaluate others (range)",
+                    records.source, learned_, records.size()));
   std::optional<RecordSet> known;
   if (needs_rows_by(learned.columns, records)) known = with_rows_by(learned.columns, records);
   for (std::size_t c = 0; c < learned.columns.size() && !known; ++c)

@@ -33,6 +33,7 @@ class EvaluateClicks : public Task {
   void write(const std::vector<Row>& rows, const RecordSet& records, Context& context);
 
   Params params_;
+  std::int64_t learned_ = 0;  ///< evaluated records that are also in training
   Work work_;
   std::vector<Result> results_;
   std::vector<std::string> lines_;

@@ -443,6 +443,18 @@ TEST_CASE("labels may be absent where a model predicts, and not where it learns"
   CHECK_THROWS_WITH(judged->run(place.context),
                     Catch::Contains("dense column 1 is 'hour', but training was given 'price' there, and 'hour' at "
                                     "another position; give the columns in the order of the training: price, hour"));
+  // Records of the training are counted and warned of; the others of a file are none.
+  const auto part = [&](const std::string& range) { return "{type: clicks, " + data + ", range: [" + range + "]}"; };
+  const auto heading = [&](const std::string& learned, const std::string& ranked) {
+    return place.run("evaluate_clicks", "{models: [], training: " + part(learned) + ", dataset: " + part(ranked) + "}")
+        ->lines()
+        .front();
+  };
+  CHECK(heading("0, 12", "12, 20").starts_with("8 records never seen "));
+  CHECK(place.log.warnings().empty());
+  CHECK(heading("0, 12", "10, 20").starts_with("10 records, 2 of them in training "));
+  REQUIRE(place.log.warnings().size() == 1);
+  CHECK(place.log.warnings()[0].text.find(": 2 of 10 records are also those of training") != std::string::npos);
   const auto without =
       place.registry.make<Task>("train", deck::parse(train + ", label: none" + more, "test"), place.context);
   CHECK_THROWS_WITH(
