@@ -30,10 +30,10 @@ struct LinkGraph {
   std::uint64_t fingerprint = 0;         ///< hash of sizes, IDs and training links: equal ones have equal hashes
   Numbering user_numbers, item_numbers;  ///< IDs in the source; for a plain graph both are the same
   std::vector<std::string> notes;        ///< how the source was interpreted, for the log
-  /// Items with at least one link, ascending, if there are others; empty: all. Items without links are not drawn as
-  /// negatives: nobody could have chosen them, so they would be trivial negatives.
+  /// Items with at least one link, ascending, if there are others; empty: all. Items without links are neither drawn
+  /// as negatives nor ranked: nobody could have chosen them, and their embeddings are those that they started with.
   std::vector<std::int32_t> named_items;
-  /// Number of items that can be drawn, and the k-th of them.
+  /// Number of items that can be drawn and ranked, and the k-th of them.
   std::int64_t drawable() const { return named_items.empty() ? items : std::ssize(named_items); }
   std::int32_t drawn(std::int64_t k) const {
     return named_items.empty() ? static_cast<std::int32_t>(k) : named_items[k];

@@ -16,7 +16,8 @@ std::vector<Ranked> best_items(const LinkGraph& graph, std::int32_t user, std::s
   std::vector<Ranked> best;  // a heap with the worst on top
   const std::span<const std::int32_t> known[] = {graph.training.columns_of(user), graph.validation.columns_of(user)};
   std::size_t next[] = {0, 0};
-  for (std::int32_t item = 0; item < graph.items; ++item) {
+  for (std::int64_t n = 0; n < graph.drawable(); ++n) {
+    const auto item = graph.drawn(n);
     bool is_known = false;
     for (const int of : {0, 1})
       if (next[of] < known[of].size() && known[of][next[of]] == item) {

@@ -6,6 +6,7 @@
 #include "plugins/graph/links/link_files.hpp"
 #include "plugins/graph/links/link_loss.hpp"
 #include "plugins/graph/links/made_links.hpp"
+#include "plugins/graph/links/ranking.hpp"
 #include "tests/catch.hpp"
 #include "tests/shared_scratch.hpp"
 
@@ -104,6 +105,36 @@ TEST_CASE("what no link names is never drawn against a link", "[links]") {
       CHECK(judged_item(*sparse, user, id) == 9 * judged_item(*dense, user, id));
       CHECK(drawn_item(*sparse, user, 3, 5, id) == 9 * drawn_item(*dense, user, 3, 5, id));
     }
+}
+
+TEST_CASE("what no link names is not ranked, whatever its score", "[links]") {
+  LinkParts parts;
+  parts.source = "here";
+  parts.users = 2;
+  parts.items = 6;
+  parts.training = {{0, 1}, {1, 4}};
+  parts.validation = {{1, 1}};
+  parts.held_out = {{0, 3}};
+  const auto graph = make_links(parts);
+  const std::vector<float> scores{9, 8, 7, 1, 2, 6};
+  const auto items = [&](std::int32_t user, std::int64_t k) {
+    std::vector<std::int32_t> out;
+    for (const auto& ranked : best_items(*graph, user, scores, k)) out.push_back(ranked.item);
+    return out;
+  };
+  CHECK(items(0, 1) == std::vector<std::int32_t>{4});
+  CHECK(items(0, 6) == std::vector<std::int32_t>{4, 3});
+  CHECK(items(1, 6) == std::vector<std::int32_t>{3});
+  parts.bipartite = false;  // nodes 0 and 5 of {1, 2, 3, 4} have no link
+  parts.users = parts.items = 6;
+  parts.training = {{1, 2}, {2, 3}, {3, 4}};
+  parts.validation.clear();
+  parts.held_out = {{1, 3}};
+  const auto plain = make_links(parts);
+  const auto of_one = best_items(*plain, 1, scores, 6);
+  REQUIRE(of_one.size() == 2);
+  CHECK(of_one[0].item == 4);
+  CHECK(of_one[1].item == 3);
 }
 
 TEST_CASE("lines of text are links", "[links]") {
