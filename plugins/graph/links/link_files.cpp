@@ -154,6 +154,7 @@ LinkParts read_link_lines(const LinkText& from) {
     out.notes.insert(out.notes.end(), text->notes.begin(), text->notes.end());
     if (!text->weight.empty())
       out.notes.push_back(fmt::format("{}: weights of its edges are not used: a link is there or not", text->path));
+    out.not_positive += std::count_if(text->weight.begin(), text->weight.end(), [](double x) { return x <= 0.0; });
     if (const auto found = std::max(out.users, from.bipartite ? 0 : out.items); text->rows > found && from.users == 0)
       out.notes.push_back(fmt::format("{}: of the {} that it states, {} that no line names are left out", text->path,
                                       text->rows, text->rows - found));

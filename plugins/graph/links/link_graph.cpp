@@ -172,6 +172,7 @@ LinkGraphPtr make_links(LinkParts parts) {
   out->user_numbers = parts.user_numbers.size() > 0 ? std::move(parts.user_numbers) : Numbering(out->users);
   out->item_numbers = parts.item_numbers.size() > 0 ? std::move(parts.item_numbers) : Numbering(out->items);
   out->notes = std::move(parts.notes);
+  out->not_positive = parts.not_positive;
   Fingerprint print;
   print.add(std::vector<std::int64_t>{out->bipartite, out->users, out->items});
   for (const auto* numbers : {&out->user_numbers, &out->item_numbers})
@@ -219,6 +220,7 @@ void report(const LinkGraph& graph, Log& log) {
   const auto warn = [&](std::int64_t found, const char* what) {
     if (found > 0) log.warn(fmt::format("{}: {} link{} {}", graph.source, found, found == 1 ? "" : "s", what));
   };
+  warn(graph.not_positive, "given with a weight of 0 or less, a link like the others; remove lines that state none");
   warn(graph.duplicates, "given before; each counts once");
   warn(graph.loops, "of a node with itself left out");
   warn(graph.known, "held out, but also in training or validation, left out");

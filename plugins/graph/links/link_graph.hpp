@@ -26,6 +26,7 @@ struct LinkGraph {
   sparse::Csr<float> training, validation, held_out;
   std::int64_t duplicates = 0;           ///< repeated links
   std::int64_t loops = 0;                ///< links of a node to itself, omitted
+  std::int64_t not_positive = 0;         ///< links that the source gives a weight of 0 or less
   std::int64_t known = 0;                ///< held-out links that are also in training or validation, omitted
   std::uint64_t fingerprint = 0;         ///< hash of sizes, IDs and training links: equal ones have equal hashes
   Numbering user_numbers, item_numbers;  ///< IDs in the source; for a plain graph both are the same
@@ -54,6 +55,7 @@ struct LinkParts {
   std::int64_t users = 0, items = 0;     ///< 0: as many as the largest ID requires; `users` for a plain graph
   Numbering user_numbers, item_numbers;  ///< without nodes: from 0
   std::vector<std::string> notes;
+  std::int64_t not_positive = 0;  ///< LinkGraph::not_positive
   std::vector<Link> training, validation, held_out;
   /// If held_out is empty: fraction of the links to hold out, drawn by `seed`; a user keeps at least one link.
   double share = 0.0;

@@ -107,6 +107,21 @@ TEST_CASE("what no link names is never drawn against a link", "[links]") {
     }
 }
 
+TEST_CASE("links of weight 0 or less are counted, since labels and signs may state none", "[links]") {
+  Comm comm(MPI_COMM_SELF);
+  const SharedScratch scratch(comm);
+  std::ofstream(scratch.file("signs.csv")) << "user,item,weight\n0,1,1\n0,2,0\n1,1,-1\n1,2,0.5\n";
+  std::ofstream(scratch.file("tests.csv")) << "user,item,weight\n0,3,0\n";
+  const auto graph =
+      make_links(read_link_lines({scratch.file("signs.csv"), scratch.file("tests.csv"), true, 0, 0, {}}));
+  CHECK(graph->training.entries() == 4);
+  CHECK(graph->not_positive == 3);
+  Log log{nullptr, false};
+  report(*graph, log);
+  REQUIRE(log.warnings().size() == 1);
+  CHECK(log.warnings()[0].text.find(": 3 links given with a weight of 0 or less") != std::string::npos);
+}
+
 TEST_CASE("what no link names is not ranked, whatever its score", "[links]") {
   LinkParts parts;
   parts.source = "here";
