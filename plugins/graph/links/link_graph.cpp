@@ -46,15 +46,21 @@ void tidy(std::vector<Link>& links, LinkGraph& out) {
   links.erase(end, links.end());
 }
 
-/// Moves links out of training, as long as their users keep another one.
-std::vector<Link> drawn(std::vector<Link>& links, std::int64_t users, double share, std::uint64_t seed) {
-  std::vector<std::int64_t> left(users, 0);
-  for (const auto& link : links) ++left[link.user];
+/// Moves links out of training, as long as their users, or both nodes of a plain graph, keep another one.
+std::vector<Link> drawn(LinkParts& parts) {
+  auto& links = parts.training;
+  std::vector<std::int64_t> left(parts.users, 0);
+  for (const auto& link : links) {
+    ++left[link.user];
+    if (!parts.bipartite) ++left[link.item];
+  }
   std::vector<Link> kept, out;
   for (std::size_t k = 0; k < links.size(); ++k) {
-    auto& more = left[links[k].user];
-    const bool taken = more > 1 && Random4(seed, held_out_links_stream, k, 0).uniform(0) < share;
-    if (taken) --more;
+    const auto& link = links[k];
+    const bool taken = left[link.user] > 1 && (parts.bipartite || left[link.item] > 1) &&
+                       Random4(parts.seed, held_out_links_stream, k, 0).uniform(0) < parts.share;
+    if (taken) --left[link.user];
+    if (taken && !parts.bipartite) --left[link.item];
     (taken ? out : kept).push_back(links[k]);
   }
   links = std::move(kept);
@@ -160,8 +166,7 @@ LinkGraphPtr make_links(LinkParts parts) {
     throw InputError(fmt::format("{}: {} users and items; {} are the most", parts.source, out->nodes(), most_nodes));
   for (auto* links : {&parts.training, &parts.validation, &parts.held_out}) tidy(*links, *out);
   take_out(parts.training, parts.validation);
-  if (parts.held_out.empty() && parts.share > 0.0)
-    parts.held_out = drawn(parts.training, parts.users, parts.share, parts.seed);
+  if (parts.held_out.empty() && parts.share > 0.0) parts.held_out = drawn(parts);
   out->known = take_out(parts.training, parts.held_out) + take_out(parts.validation, parts.held_out);
   if (parts.training.empty())
     throw InputError(fmt::format("{}: there are no links to train on; give some, or hold fewer out", parts.source));

@@ -57,7 +57,8 @@ struct LinkParts {
   std::vector<std::string> notes;
   std::int64_t not_positive = 0;  ///< LinkGraph::not_positive
   std::vector<Link> training, validation, held_out;
-  /// If held_out is empty: fraction of the links to hold out, drawn by `seed`; a user keeps at least one link.
+  /// If held_out is empty: fraction of the links to hold out, drawn by `seed`; a user, or a node of a plain graph,
+  /// keeps at least one link.
   double share = 0.0;
   std::uint64_t seed = 1;
 };

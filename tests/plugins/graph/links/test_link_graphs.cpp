@@ -78,6 +78,23 @@ TEST_CASE("a drawn share is held out, and users keep a link", "[links]") {
   CHECK(make_links(other)->fingerprint != some->fingerprint);
 }
 
+TEST_CASE("every node of a plain graph keeps a link when some are held out", "[links]") {
+  // A star whose 30 leaves have one link each, and a path of 11 nodes that begins at its centre.
+  LinkParts parts;
+  parts.source = "here";
+  parts.bipartite = false;
+  parts.share = 0.6;
+  for (std::int32_t leaf = 1; leaf <= 30; ++leaf) parts.training.push_back({0, leaf});
+  for (std::int32_t node = 31; node < 42; ++node) parts.training.push_back({node == 31 ? 0 : node - 1, node});
+  const auto graph = make_links(parts);
+  CHECK(graph->held_out.entries() > 0);
+  CHECK(graph->training.entries() + graph->held_out.entries() == 2 * 41);
+  for (std::int64_t node = 0; node < graph->users; ++node) {
+    INFO("node " << node);
+    CHECK(graph->training.length(node) > 0);
+  }
+}
+
 TEST_CASE("items drawn against a link are none of its user's", "[links]") {
   const auto graph = make_links(made(0.3));
   for (std::int32_t user = 0; user < 50; ++user)
