@@ -53,8 +53,22 @@ static sparse::Csr<float> features_of(const Npz& file, std::int64_t nodes) {
   return out;
 }
 
+/// Roles of the array `split` in one of its splits; sets `splits` to their number.
+static std::vector<Role> roles_of_split(const Npz& file, std::int64_t nodes, std::int64_t split, std::int64_t& splits) {
+  const auto array = file.read("split");
+  const auto shape = split_shape_of(file.file(), "split", array.shape, nodes);
+  splits = shape.splits;
+  require_split(file.file(), split, splits);
+  const auto values = integers_of(file, "split", array);
+  std::vector<Role> out;
+  for (std::int64_t i = 0; i < nodes; ++i)
+    out.push_back(role_of(values[shape.nodes_first ? i * splits + split : split * nodes + i], file.file(), i));
+  return out;
+}
+
 /// Roles in the split; sets `splits` to the number of splits.
 static std::vector<Role> roles_of(const Npz& file, std::int64_t nodes, std::int64_t split, std::int64_t& splits) {
+  if (file.exists("split")) return roles_of_split(file, nodes, split, splits);
   std::vector<Role> out;
   for (const auto& names : mask_names)
     for (const std::string name : {names.one, names.several}) {
@@ -90,12 +104,19 @@ static GraphParts parts_of_npz(const std::string& path, std::int64_t split) {
   parts.labels = integers_of(file, name, labels);
   require_labels(parts.labels, path, name);
   parts.nodes = std::ssize(parts.labels);
+  if (file.exists("directed")) {
+    const auto given = file.read("directed").values;
+    if (given.size() != 1) throw InputError(fmt::format("{}: directed must hold one value, 0 or 1", path));
+    parts.directed = given.front() != 0.0;
+  }
   parts.weighted = file.exists(name_in(file, weight_names));
   parts.edges = edges_of(file);
   parts.features = features_of(file, parts.nodes);
   parts.split = split;
   parts.roles = roles_of(file, parts.nodes, split, parts.splits);
-  say_unread_arrays(path, file.names(), parts.notes);
+  auto names = file.names();
+  std::erase(names, "directed");
+  say_unread_arrays(path, names, parts.notes);
   return parts;
 }
 

@@ -64,6 +64,8 @@ with zipfile.ZipFile(os.path.join(FOLDER, "heterophilous_stored.npz")) as archiv
         os.path.join(FOLDER, "other.npz"), "w", zipfile.ZIP_BZIP2) as out:
     for name in archive.namelist():
         out.writestr(name, archive.read(name))
+numpy.savez(os.path.join(FOLDER, "own.npz"), **own)
+numpy.savez(os.path.join(FOLDER, "directed.npz"), **own, directed=True)
 shared = dict(heterophilous, val_masks=masks[0])
 numpy.savez(os.path.join(FOLDER, "shared.npz"), **shared)
 listed = {key: value for key, value in library.items() if not key.endswith("_mask")}

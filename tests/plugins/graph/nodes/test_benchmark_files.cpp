@@ -72,7 +72,7 @@ TEST_CASE("archives with masks of several splits are one graph, however they are
   CHECK(first->features.columns == 5);
   CHECK(first->splits == 3);
   for (const char* name : {"heterophilous_compressed.npz", "heterophilous_stored.npz", "library_compressed.npz",
-                           "library_stored.npz", "heterophilous.h5", "library.h5", "own.h5"}) {
+                           "library_stored.npz", "heterophilous.h5", "library.h5", "own.h5", "own.npz"}) {
     INFO(name);
     for (std::int64_t k = 0; k < 3; ++k) {
       const auto graph = read_graph(files.scratch.file(name), k);
@@ -81,6 +81,17 @@ TEST_CASE("archives with masks of several splits are one graph, however they are
       CHECK(graph->in_role == std::array<std::int64_t, 3>{30, 14, 14});
     }
   }
+}
+
+TEST_CASE("an archive states that its edges have directions", "[splits]") {
+  const Files files;
+  if (files.roles.empty()) return;
+  const auto both = read_graph(files.scratch.file("own.npz")), one = read_graph(files.scratch.file("directed.npz"));
+  CHECK_FALSE(both->directed);
+  CHECK(one->directed);
+  CHECK(one->notes.empty());
+  CHECK(one->weights.entries() == one->edges);
+  CHECK(both->weights.entries() == 2 * both->edges - both->loops);
 }
 
 TEST_CASE("splits as lists of nodes, weights by another name, arrays that are not read", "[splits]") {
