@@ -326,7 +326,7 @@ NodeClasses NodeNetwork::classes_of(const GraphPtr& graph, std::span<const Tenso
   for (auto node = out.nodes.begin; node < out.nodes.end; ++node) {
     const auto scores = engine_->scores(graph, static_cast<std::int32_t>(node), weights);
     out.classes.push_back(static_cast<std::int32_t>(std::max_element(scores.begin(), scores.end()) - scores.begin()));
-    for (std::int64_t k = 0; probabilities && k < graph->classes; ++k)
+    for (std::int64_t k = 0; probabilities && k < classes_; ++k)
       probabilities->push_back(static_cast<float>(std::exp(scores[k])));
   }
   return out;

@@ -63,9 +63,11 @@ class NodeNetwork : public train::Network, public train::WorksOnGraph, public tr
   train::NetworkTraits traits() override { return {.shares = this, .graph = this}; }
   train::GraphWork graph_work() const override;
   /// Collective: the most probable classes of a graph's nodes, on each rank of its own nodes; `probabilities`, if
-  /// given, receives their probabilities of all classes, nodes x classes.
+  /// given, receives their probabilities of all classes, nodes x classes().
   NodeClasses classes_of(const GraphPtr& graph, std::span<const TensorRef> weights,
                          std::vector<float>* probabilities = nullptr);
+  /// Number of classes that it was trained on; a graph to predict may have fewer.
+  std::int64_t classes() const { return classes_; }
   /// Index of the split used in training; -1: its file had one, or none.
   std::int64_t split() const { return split_; }
   /// Memory of the graph and of the layers' node data on this rank, without weights.

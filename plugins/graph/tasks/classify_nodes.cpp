@@ -92,7 +92,7 @@ static TwoClassScore score_of(const Graph& graph, std::span<const std::int32_t> 
   for (std::size_t k = 0; k < nodes.size(); ++k) {
     if (!own.nodes.nodes.holds(nodes[k])) continue;
     ones[k] = static_cast<double>(graph.labels[nodes[k]]);
-    scores[k] = static_cast<double>(own.probabilities[2 * (nodes[k] - own.nodes.nodes.begin) + 1]);
+    scores[k] = static_cast<double>(own.probabilities[own.classes * (nodes[k] - own.nodes.nodes.begin) + 1]);
   }
   comm.sum(scores);
   comm.sum(ones);
@@ -105,10 +105,11 @@ static Judgement own_share(const Judgement& all, const Comm& comm) {
   const auto n = all.nodes.nodes.size(), rank = std::int64_t{comm.rank()}, ranks = std::int64_t{comm.size()};
   const sparse::Range own{n * rank / ranks, n * (rank + 1) / ranks};
   const auto& classes = all.nodes.classes;
-  const auto width = std::ssize(all.probabilities) / n;
+  const auto width = all.classes;
   return {{own, {classes.begin() + own.begin, classes.begin() + own.end}},
           all.validation,
-          {all.probabilities.begin() + own.begin * width, all.probabilities.begin() + own.end * width}};
+          {all.probabilities.begin() + own.begin * width, all.probabilities.begin() + own.end * width},
+          width};
 }
 
 /// The split with test nodes that were not used to train the network. InputError if it is unknown.
@@ -149,6 +150,7 @@ ClassifyNodes::Row ClassifyNodes::row_of(const std::string& entry, Context& cont
     const auto& graph = *split.graph;
     train::require_fields(model, file, *split.data);
     Judgement judged;
+    judged.classes = network->classes();
     judged.nodes = network->classes_of(split.graph, model.weights.views(), &judged.probabilities);
     judged.validation = share_right(graph, nodes_with(graph, Role::validation), judged.nodes, context.comm);
     row.method = fmt::format("{} ({})", model.info.type, stage_of(entry));
@@ -271,12 +273,12 @@ void ClassifyNodes::write_nodes(Context& context) const {
     if (own.nodes.holds(node)) {
       const auto at = node - own.nodes.begin;
       lines += fmt::format("{},{},{}", graph.numbering.number(node), graph.labels[node], own.classes[at]);
-      for (std::int64_t k = 0; k < graph.classes; ++k)
-        lines += fmt::format(",{:.6f}", best_.probabilities[at * graph.classes + k]);
+      for (std::int64_t k = 0; k < best_.classes; ++k)
+        lines += fmt::format(",{:.6f}", best_.probabilities[at * best_.classes + k]);
       lines += "\n";
     }
   std::string names = "node,class,predicted";
-  for (std::int64_t k = 0; k < graph.classes; ++k) names += fmt::format(",probability_{}", k);
+  for (std::int64_t k = 0; k < best_.classes; ++k) names += fmt::format(",probability_{}", k);
   io::write_text_parts((fs::path(context.run_directory) / "nodes.csv").string(), names + "\n", lines, own.nodes.begin,
                        context.comm);
 }

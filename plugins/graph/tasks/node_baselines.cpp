@@ -30,7 +30,7 @@ Right count_right(const Graph& graph, std::span<const std::int32_t> nodes, const
 
 /// For all nodes.
 static Judgement judged(const Graph& graph, std::vector<std::int32_t> classes, std::vector<float> probabilities) {
-  Judgement out{{{0, graph.nodes()}, std::move(classes)}, 0.0, std::move(probabilities)};
+  Judgement out{{{0, graph.nodes()}, std::move(classes)}, 0.0, std::move(probabilities), graph.classes};
   out.validation = count_right(graph, nodes_with(graph, Role::validation), out.nodes).share();
   return out;
 }

@@ -12,6 +12,7 @@ struct Judgement {
   NodeClasses nodes;
   double validation = 0.0;           ///< accuracy on the validation nodes; NaN if there are none
   std::vector<float> probabilities;  ///< of the classes: `nodes` x classes; label propagation: fractions of its labels
+  std::int64_t classes = 0;          ///< columns of `probabilities`; a network may have more than the graph
 };
 
 /// Number of correctly classified nodes.

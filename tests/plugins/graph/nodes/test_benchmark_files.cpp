@@ -1,7 +1,9 @@
 // Graphs with several splits, as public benchmarks and graph libraries lay them out: read, selected, all evaluated.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
@@ -234,4 +236,44 @@ TEST_CASE("splits and archives that cannot be", "[messages]") {
   CHECK(of("none.npz", 0) ==
         "cannot read the graph none.npz: No such file or directory; check the path (relative paths start at the folder "
         "where the program was started)");
+}
+
+TEST_CASE("nodes of a graph with fewer classes get the probabilities of all classes of the network") {
+  Comm world;
+  SharedScratch scratch(world);
+  const auto text = [&](const char* name, const std::string& lines) {
+    if (world.root()) std::ofstream(scratch.file(name)) << lines;
+    world.barrier();
+    return scratch.file(name);
+  };
+  std::string lines, three, two;
+  for (int node = 0; node < 12; ++node) {
+    lines += fmt::format("{} {}\n", node, (node + 1) % 12);
+    three += fmt::format("{} {} training\n", node, node % 3);
+    two += fmt::format("{} {} test\n", node, node % 2);
+  }
+  const auto data = [&](const std::string& labels, const std::string& nodes) {
+    return fmt::format("{{type: graph, edges: {}, labels: {}, nodes: {}}}", text("ring.txt", lines), labels, nodes);
+  };
+  Place place(world, scratch.file("fewer"));
+  place.run("train", fmt::format("{{network: {{type: gcn, layers: [4]}}, dataset: {}, loader: full_graph, epochs: 5, "
+                                 "learning_rate: {{type: constant, start: 0.05}}}}",
+                                 data(text("three.txt", three), "training")));
+  place.run("classify_nodes", fmt::format("{{models: ['{}/model.h5'], baselines: false, dataset: {}}}",
+                                          place.context.run_directory, data(text("two.txt", two), "test")));
+  world.barrier();
+  std::ifstream table(place.context.run_directory + "/nodes.csv");
+  std::string line;
+  std::getline(table, line);
+  CHECK(line == "node,class,predicted,probability_0,probability_1,probability_2");
+  int rows = 0;
+  for (; std::getline(table, line); ++rows) {
+    int node = 0, label = 0, predicted = 0;
+    double p[3] = {};
+    REQUIRE(std::sscanf(line.c_str(), "%d,%d,%d,%lf,%lf,%lf", &node, &label, &predicted, p, p + 1, p + 2) == 6);
+    CHECK(label == node % 2);
+    CHECK(p[0] + p[1] + p[2] == Approx(1.0).margin(1e-5));
+    CHECK(p[predicted] >= std::max({p[0], p[1], p[2]}) - 1e-6);
+  }
+  CHECK(rows == 12);
 }
