@@ -9,6 +9,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <type_traits>
 
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
@@ -197,6 +198,7 @@ NpyArray read_npy(std::istream& in, const std::string& path) {
   const NpyHeader header = header_of(in, path);
   NpyArray array{header.shape, {}};
   array.values = with_type(header.type, path, [&]<class T>(bool swapped) {
+    array.whole = std::is_integral_v<T>;
     return read_values<T>(in, count_values<T>(in, header.shape, path), swapped, path);
   });
   if (header.fortran) array.values = row_major(array.values, array.shape);

@@ -10,6 +10,7 @@ namespace cambium::io {
 struct NpyArray {
   std::vector<std::int64_t> shape;
   std::vector<double> values;
+  bool whole = false;  ///< integers in the file
   std::int64_t rows() const { return shape.empty() ? 1 : shape[0]; }
   std::int64_t row_size() const { return rows() > 0 ? static_cast<std::int64_t>(values.size()) / rows() : 0; }
 };

@@ -6,51 +6,16 @@
 #include <filesystem>
 
 #include "core/base/error.hpp"
-#include "core/io/hdf5/h5.hpp"
-#include "core/io/hdf5/probe.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/plugin/arguments.hpp"
 #include "core/plugin/registry.hpp"
-#include "core/train/data/hdf5_dataset.hpp"
 #include "core/train/run/apply_model.hpp"
+#include "core/train/run/data_of_file.hpp"
 #include "core/train/run/extrapolation.hpp"
 
 namespace cambium::train {
 
 namespace {
-
-/// A field of the deck by which the model was trained; if the deck is unknown, its array has the field's name.
-Hdf5Dataset::Field trained_field(const ArtifactInfo& info, const std::string& name) {
-  Hdf5Dataset::Field out;
-  out.name = out.array = name;
-  if (info.training.empty()) return out;
-  const auto keys = deck::parse(info.training, "training");
-  for (const auto& field : keys["fields"].items())
-    if (field.is_map() && field["name"].text() == name && !field["array"].text().empty())
-      out.array = field["array"].text();
-  return out;
-}
-
-/// The model's fields that the file has, its inputs first; those that it lacks are refused when it is opened.
-Hdf5Dataset::Params data_params(const AppliedModel& model, const std::string& path, const Comm& comm) {
-  Hdf5Dataset::Params out;
-  out.files = {path};
-  for (const auto& input : model.inputs()) out.fields.push_back(trained_field(model.loaded().info, input.name));
-  std::string there;  // of other fields, one character each
-  io::on_root(comm, [&] {
-    io::probe_hdf5({path});
-    const auto file = io::File::open(path);
-    for (const auto& field : model.loaded().info.fields)
-      there += file.exists(trained_field(model.loaded().info, field.info.name).array) ? '1' : '0';
-  });
-  comm.broadcast(there);
-  for (std::size_t k = 0; k < there.size(); ++k) {
-    const auto field = trained_field(model.loaded().info, model.loaded().info.fields[k].info.name);
-    const auto same = [&](const auto& other) { return other.name == field.name; };
-    if (there[k] == '1' && std::none_of(out.fields.begin(), out.fields.end(), same)) out.fields.push_back(field);
-  }
-  return out;
-}
 
 /// Value of --output: one file of either kind; if empty, both in this folder.
 PredictionPaths paths_of(const std::string& output, const std::string& file, bool table) {
@@ -76,7 +41,8 @@ int predict(const Registry& registry, std::vector<std::string> arguments, Contex
   std::int64_t batch = 64;
   bool overwrite = false;
   app.add_option("model", model_path, "model file that a train stage wrote (model.h5)")->required();
-  app.add_option("file", file, "HDF5 or netCDF-4 file with the arrays that the model reads")->required();
+  app.add_option("file", file, "samples: text table (.csv, .tsv, .txt), numpy arrays (.npz, .npy), HDF5 or netCDF-4")
+      ->required();
   app.add_option("-o,--output", output, "file to write (.h5, .nc or .csv); default: FILE.predicted.h5 and .csv, here");
   app.add_option("--batch", batch, "samples predicted at a time")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40))
@@ -85,13 +51,12 @@ int predict(const Registry& registry, std::vector<std::string> arguments, Contex
   if (const auto code = answered(app, std::move(arguments), context.comm)) return *code;
   context.registry = &registry;
   AppliedModel model(model_path, context);
-  Hdf5Dataset data(data_params(model, file, context.comm), context);
-  data.open(context);
-  const auto outputs = model.outputs_of(data.fields());
+  const auto data = data_of_file(model, file, context);
+  const auto outputs = model.outputs_of(data->fields());
   const auto paths = paths_of(output, file, numbers_of(outputs) <= most_columns);
   io::on_root(context.comm, [&] { require_new(paths, overwrite); });
-  warn_of_ranges(model.loaded().info, data, context.log);
-  const auto summary = apply_model(model, data, batch, paths, context);
+  warn_of_ranges(model.loaded().info, *data, context.log);
+  const auto summary = apply_model(model, *data, batch, paths, context);
   context.log.info(fmt::format("{} on {} samples:", model_path, summary.samples));
   for (const auto& line : summary.lines()) context.log.info(line);
   for (const auto& path : {paths.h5, paths.csv})

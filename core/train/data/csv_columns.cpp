@@ -8,6 +8,8 @@
 #include <charconv>
 #include <cmath>
 #include <optional>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
@@ -72,7 +74,12 @@ bool has_thousands(std::string_view cell) {
 class CsvReader {
  public:
   CsvReader(const std::string& path, std::span<const WantedColumns> fields, bool leave_out, const CsvForm& form)
-      : lines_(path, form.separator), path_(path), fields_(fields), leave_out_(leave_out), decimal_(form.decimal) {}
+      : lines_(path, form.separator), path_(path), fields_(fields), leave_out_(leave_out), decimal_(form.decimal) {
+    for (const auto& field : fields) {
+      auto& indices = categories_.emplace_back();
+      for (const auto& text : field.categories) indices.emplace(text, std::ssize(indices));
+    }
+  }
 
   CsvNumbers read() {
     bool first_is_row = false;
@@ -84,8 +91,64 @@ class CsvReader {
     return std::move(out_);
   }
 
+  std::vector<CsvColumn> survey() {
+    std::vector<char> pointed;  // by column: some cell has a point
+    each_line([&] {
+      look_for_commas();
+      pointed.resize(survey_.size());
+      for (std::size_t k = 0; k < survey_.size(); ++k) {
+        const auto& cell = lines_.cells()[k];
+        auto& column = survey_[k];
+        column.numeric = column.numeric && !io::is_missing_cell(cell) && number(cell) && !too_long(cell);
+        pointed[k] = pointed[k] || cell.find('.') != std::string::npos;
+        if (lines_.separator() != ',') commas_[k].add(cell);
+      }
+    });
+    const bool doubtful = decimal_ == Decimal::found;
+    const bool decimals = std::any_of(commas_.begin(), commas_.end(), [](const auto& c) { return c.decimals(); });
+    for (std::size_t k = 0; k < survey_.size(); ++k)
+      if (doubtful && (commas_[k].may_be_thousands() || (!decimals && commas_[k].is_ambiguous()) ||
+                       (has_comma_ && !pointed.empty() && pointed[k])))
+        survey_[k].numeric = false;
+    return std::move(survey_);
+  }
+
+  std::vector<std::string> texts(const std::string& heading) {
+    std::vector<std::string> out;
+    std::unordered_set<std::string> known;
+    std::optional<std::size_t> place;
+    each_line([&] {
+      if (!place) place = place_of(heading);
+      const auto text = io::utf8(lines_.cells()[*place]);
+      if (known.insert(text).second) out.push_back(text);
+    });
+    return out;
+  }
+
  private:
   using Decimal = CsvForm::Decimal;
+
+  /// Calls `look` at each line of cells, once the columns are known.
+  template <class Look>
+  void each_line(const Look& look) {
+    bool first_is_row = false;
+    take_names(first_is_row);
+    for (const auto& heading : headings_) survey_.push_back({heading.whole, column_of(heading)});
+    commas_.resize(headings_.size());
+    const auto next = [&] {
+      require_width();
+      look();
+    };
+    if (first_is_row) next();
+    while (lines_.next()) next();
+  }
+
+  static TableColumn column_of(const ColumnHeading& heading) {
+    return {heading.name, heading.unit == "1" ? "" : heading.unit};
+  }
+
+  /// True for digits of more than 64 bits.
+  static bool too_long(std::string_view cell) { return is_digits(cell) && !whole_number(cell); }
 
   void require_clear_commas() const {
     for (std::size_t k = 0; k < commas_.size(); ++k)
@@ -147,15 +210,15 @@ class CsvReader {
 
   void find_columns() {
     for (std::size_t f = 0; f < fields_.size(); ++f) {
-      std::vector<std::string> units;
+      auto& columns = out_.columns.emplace_back();
       for (const auto& column : fields_[f].columns) {
         places_.push_back(place_of(column));
         field_of_.push_back(f);
-        const auto& unit = headings_[places_.back()].unit;
-        units.push_back(unit == "1" ? "" : unit);
+        columns.push_back(column_of(headings_[places_.back()]));
       }
-      const bool one = std::count(units.begin(), units.end(), units.front()) == std::ssize(units);
-      out_.units.push_back(one ? units.front() : "");
+      const auto& unit = columns.front().unit;
+      const bool one = std::all_of(columns.begin(), columns.end(), [&](const auto& c) { return c.unit == unit; });
+      out_.units.push_back(one ? unit : "");
     }
     out_.is_whole.assign(fields_.size(), true);
     commas_.resize(places_.size());
@@ -181,12 +244,16 @@ class CsvReader {
     });
   }
 
+  void require_width() const {
+    if (lines_.cells().size() != headings_.size())
+      throw InputError(fmt::format("{}: {} cells were expected, but the line has {}; is the file cut short?",
+                                   lines_.where(), headings_.size(), lines_.cells().size()));
+  }
+
   /// Adds one line, unless a value is missing and such lines are skipped.
   void add() {
     const auto& cells = lines_.cells();
-    if (cells.size() != headings_.size())
-      throw InputError(fmt::format("{}: {} cells were expected, but the line has {}; is the file cut short?",
-                                   lines_.where(), headings_.size(), cells.size()));
+    require_width();
     look_for_commas();
     for (std::size_t k = 0; k < places_.size(); ++k)
       if (io::is_missing_cell(cells[places_[k]]) && !category(k)) return miss(places_[k]);
@@ -202,7 +269,7 @@ class CsvReader {
       const auto value = number(cell);
       if (!value) refuse(cell, places_[k]);
       const auto whole = whole_number(as_number(cell));
-      if (!whole && is_digits(cell))
+      if (too_long(cell))
         throw InputError(fmt::format("{}: '{}' in column '{}' needs more than 64 bits", lines_.where(), cell,
                                      headings_[places_[k]].whole));
       if (lines_.separator() != ',') commas_[k].add(cell);
@@ -218,10 +285,11 @@ class CsvReader {
 
   /// Index of the text of a value among the categories of its field, if it has any.
   std::optional<std::int64_t> category(std::size_t k) const {
-    const auto& all = fields_[field_of_[k]].categories;
-    const auto found = std::find(all.begin(), all.end(), io::utf8(lines_.cells()[places_[k]]));
+    const auto& all = categories_[field_of_[k]];
+    if (all.empty()) return {};
+    const auto found = all.find(io::utf8(lines_.cells()[places_[k]]));
     if (found == all.end()) return {};
-    return found - all.begin();
+    return found->second;
   }
 
   [[noreturn]] void refuse_category(std::size_t k) const {
@@ -267,12 +335,14 @@ class CsvReader {
   std::span<const WantedColumns> fields_;
   bool leave_out_;
   Decimal decimal_;
+  std::vector<std::unordered_map<std::string, std::int64_t>> categories_;  ///< by field: index of each text
   std::vector<ColumnHeading> headings_;
   std::vector<std::size_t> places_, field_of_;  ///< for each value of a line: its column and its field
   std::vector<io::Commas> commas_;
   bool has_comma_ = false;  ///< some number of the table has a comma for a point
   std::string with_point_;  ///< about the first number with a point; empty if there is none
   CsvNumbers out_;
+  std::vector<CsvColumn> survey_;
 };
 
 }  // namespace
@@ -280,6 +350,14 @@ class CsvReader {
 CsvNumbers read_csv_columns(const std::string& path, std::span<const WantedColumns> fields, bool leave_out,
                             const CsvForm& form) {
   return CsvReader(path, fields, leave_out, form).read();
+}
+
+std::vector<CsvColumn> survey_csv(const std::string& path, const CsvForm& form) {
+  return CsvReader(path, {}, false, form).survey();
+}
+
+std::vector<std::string> texts_in_csv(const std::string& path, const std::string& heading, const CsvForm& form) {
+  return CsvReader(path, {}, false, form).texts(heading);
 }
 
 }  // namespace cambium::train

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "core/train/kinds/dataset.hpp"
+
 namespace cambium::train {
 
 /// Columns of one field of a table.
@@ -16,9 +18,10 @@ struct WantedColumns {
 /// Values of a table, line by line: the columns of the first field, then those of the next.
 struct CsvNumbers {
   std::vector<double> real;
-  std::vector<std::int64_t> whole;  ///< the same for columns that hold only integers
-  std::vector<bool> is_whole;       ///< by field
-  std::vector<std::string> units;   ///< by field, from the header line; empty if it has none or several
+  std::vector<std::int64_t> whole;                ///< the same for columns that hold only integers
+  std::vector<bool> is_whole;                     ///< by field
+  std::vector<std::string> units;                 ///< by field, from the header line; empty if it has none or several
+  std::vector<std::vector<TableColumn>> columns;  ///< by field, from the header line; the unit "1" is left out
   std::int64_t lines = 0, left_out = 0;
   std::string first_left_out;  ///< "path:line"
 };
@@ -39,5 +42,18 @@ struct CsvForm {
 /// point.
 CsvNumbers read_csv_columns(const std::string& path, std::span<const WantedColumns> fields, bool leave_out,
                             const CsvForm& form = {});
+
+/// A column of a table that no field names yet.
+struct CsvColumn {
+  std::string heading;  ///< as in the header line
+  TableColumn parts;
+  bool numeric = true;  ///< every cell is a number that the table's decimal point leaves no doubt about
+};
+
+/// Columns of a table, after reading all of its lines. InputError as read_csv_columns, except about cells.
+std::vector<CsvColumn> survey_csv(const std::string& path, const CsvForm& form = {});
+
+/// Different texts in the cells of a column, missing values included, in the order in which they occur first.
+std::vector<std::string> texts_in_csv(const std::string& path, const std::string& heading, const CsvForm& form = {});
 
 }  // namespace cambium::train

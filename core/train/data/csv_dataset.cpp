@@ -87,6 +87,7 @@ std::string CsvDataset::bytes_of_files(Log& log) {
   std::vector<CsvNumbers> parts;
   std::vector<bool> whole(wanted.size(), true);
   std::vector<std::string> units;
+  nlohmann::json columns;
   std::int64_t lines = 0;
   for (const auto& path : files) {
     parts.push_back(read_csv_columns(path, wanted, params_.missing == Missing::leave_out,
@@ -99,6 +100,11 @@ std::string CsvDataset::bytes_of_files(Log& log) {
                                      wanted[f].name, unit_or_none(part.units[f]), files.front(),
                                      unit_or_none(units[f])));
     }
+    if (units.empty())
+      for (const auto& field : part.columns) {
+        auto& names = columns.emplace_back(nlohmann::json::array());
+        for (const auto& column : field) names.push_back({column.name, column.unit});
+      }
     units = part.units;
     lines += part.lines;
     if (part.left_out > 0)
@@ -106,7 +112,7 @@ std::string CsvDataset::bytes_of_files(Log& log) {
                            part.first_left_out));
   }
   for (std::size_t f = 0; f < wanted.size(); ++f) whole[f] = is_whole(f, whole[f]);
-  nlohmann::json head{{"lines", lines}, {"whole", whole}, {"units", units}};
+  nlohmann::json head{{"lines", lines}, {"whole", whole}, {"units", units}, {"columns", columns}};
   std::string out = head.dump() + "\n";
   for (const auto& part : parts)
     for (std::size_t k = 0, at = 0; k < static_cast<std::size_t>(part.lines); ++k)
@@ -140,8 +146,10 @@ void CsvDataset::open(Context& context) {
                       field.name, found, unit_or_none(*field.unit)));
     std::vector<std::int64_t> shape;
     if (!field.columns.empty()) shape.push_back(std::ssize(field.columns));
-    fields_.push_back(
-        {field.name, field.unit.value_or(found), shape, head["whole"][f].get<bool>() ? DType::i64 : DType::f64});
+    std::vector<TableColumn> columns;
+    for (const auto& column : head["columns"][f]) columns.push_back({column[0], column[1]});
+    fields_.push_back({field.name, field.unit.value_or(found), shape,
+                       head["whole"][f].get<bool>() ? DType::i64 : DType::f64, field.categories, std::move(columns)});
     width_ += field.columns.empty() ? 1 : std::ssize(field.columns);
   }
   const auto lines = head["lines"].get<std::int64_t>();

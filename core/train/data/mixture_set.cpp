@@ -71,6 +71,7 @@ static void require_same(const std::vector<FieldInfo>& first, const std::vector<
     if (found == other.end()) differs(field.name, "of set 1 is missing");
     if (found->unit != field.unit)
       differs(field.name, fmt::format("is in '{}' in set 1, but in '{}'", field.unit, found->unit));
+    if (!same_classes(*found, field)) differs(field.name, "has other categories than in set 1");
     if (found->dtype != field.dtype || found->shape.size() != field.shape.size())
       differs(field.name, "has another type or number of axes than in set 1");
   }

@@ -13,6 +13,12 @@
 
 namespace cambium::train {
 
+/// A column of a text table: its heading "flux [W/m^2]" in two parts.
+struct TableColumn {
+  std::string name, unit;  ///< the unit is empty if the heading has none
+  bool operator==(const TableColumn&) const = default;
+};
+
 /// One array of a data set: its name, unit and shape without the sample axis; -1 for an extent that varies between
 /// samples.
 struct FieldInfo {
@@ -20,6 +26,8 @@ struct FieldInfo {
   std::string unit;  ///< a unit of core/base/units, empty if dimensionless
   std::vector<std::int64_t> shape;
   DType dtype = DType::f64;
+  std::vector<std::string> categories = {};  ///< names of classes, whose indices are the values; empty: numbers
+  std::vector<TableColumn> columns = {};     ///< of the table that the values come from, in order; else empty
 };
 
 /// True if two samples have equally many values along different axes, apart from axes of one value: channels first,
@@ -31,6 +39,11 @@ inline bool axes_differ(std::vector<std::int64_t> one, std::vector<std::int64_t>
   std::erase(one, 1);
   std::erase(other, 1);
   return values[0] == values[1] && one.size() > 1 && other.size() > 1 && one != other;
+}
+
+/// False if both fields name their classes, but not alike: equal values then are different classes.
+inline bool same_classes(const FieldInfo& one, const FieldInfo& other) {
+  return one.categories.empty() || other.categories.empty() || one.categories == other.categories;
 }
 
 /// One sample in host memory. Immutable once read, shared by the buffer, the batch and the network's caches.

@@ -47,6 +47,11 @@ void require_input(const std::string& model, const FieldInfo& wanted, std::span<
   if (field->unit != wanted.unit)
     throw InputError(fmt::format("model '{}' reads '{}' in {}, but the data have it in {}; convert the data", model,
                                  wanted.name, unit_words(wanted.unit), unit_words(field->unit)));
+  if (!same_classes(*field, wanted))
+    throw InputError(fmt::format(
+        "model '{}' reads '{}' with the categories {}, but the data have {}; give the same categories in the "
+        "same order",
+        model, wanted.name, fmt::join(wanted.categories, ", "), fmt::join(field->categories, ", ")));
   if (!fits(field->shape, wanted.shape))
     throw InputError(
         fmt::format("model '{}' reads '{}' of shape {} for each sample, but the data have {}; give it samples like "
@@ -118,7 +123,7 @@ bool AppliedModel::has_labels(std::span<const FieldInfo> fields) const {
     const bool label = std::find(spared.begin(), spared.end(), wanted.info.name) != spared.end();
     spares = spares || label;
     one = one || (here && label);
-    all = all && (here ? here->unit == wanted.info.unit : label);
+    all = all && (here ? here->unit == wanted.info.unit && same_classes(*here, wanted.info) : label);
   }
   return all && (one || !spares);
 }

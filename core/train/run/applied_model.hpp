@@ -28,8 +28,8 @@ class AppliedModel {
   const std::vector<FieldInfo>& inputs() const { return inputs_; }
   /// Outputs for one sample, as float64; an extent is -1 if it depends on the sample's fields.
   const std::vector<FieldInfo>& outputs() const { return outputs_; }
-  /// Outputs for samples with these fields. InputError if a required field is missing or has another unit or shape, or
-  /// if the samples differ in an extent that outputs depend on.
+  /// Outputs for samples with these fields. InputError if a required field is missing or has another unit, shape or
+  /// categories, or if the samples differ in an extent that outputs depend on.
   std::vector<FieldInfo> outputs_of(std::span<const FieldInfo> fields) const;
   /// True if these fields include the labels, so errors can be computed.
   bool has_labels(std::span<const FieldInfo> fields) const;

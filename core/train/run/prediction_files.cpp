@@ -26,6 +26,19 @@ std::vector<std::int64_t> stored_shape(const FieldInfo& field) {
 
 bool whole(const FieldInfo& field) { return field.dtype != DType::f64 && field.dtype != DType::f32; }
 
+/// Name of its array: a slash would make a group of what precedes it.
+std::string array_name(const FieldInfo& field) {
+  auto out = field.name;
+  std::replace(out.begin(), out.end(), '/', '_');
+  return out;
+}
+
+/// Text of a value of a field with categories; integers are given by their bits.
+const std::string& category_of(const FieldInfo& field, double value) {
+  const auto index = whole(field) ? std::bit_cast<std::int64_t>(value) : static_cast<std::int64_t>(value);
+  return field.categories.at(static_cast<std::size_t>(index));
+}
+
 std::string heading(const std::string& name, const std::string& unit) {
   return io::csv_cell(unit.empty() ? name : fmt::format("{} [{}]", name, unit));
 }
@@ -79,11 +92,14 @@ void PredictionFiles::begin_h5(const Context& context) {
   std::string beside;
   for (const auto& c : plan_.coordinates)
     if (c.axis == 0 && c.beside) beside += (beside.empty() ? "" : " ") + c.name;
+  texts_.resize(plan_.kept.size());
   for (const auto& field : plan_.kept) {
-    auto array = h5_->allocate(field.name, whole(field) ? DType::i64 : DType::f64, std::vector{plan_.samples});
+    const auto name = array_name(field);
+    if (name.find(' ') == std::string::npos) beside += (beside.empty() ? "" : " ") + name;  // a list without blanks
+    if (!field.categories.empty()) continue;                                                // written at the end
+    auto array = h5_->allocate(name, whole(field) ? DType::i64 : DType::f64, std::vector{plan_.samples});
     io::labelled(array, field.unit, field.name);
-    h5_->attach_scales(field.name, {samples_});
-    beside += (beside.empty() ? "" : " ") + field.name;
+    h5_->attach_scales(name, {samples_});
   }
   for (const auto& output : plan_.outputs) {
     auto shape = stored_shape(output);
@@ -173,7 +189,29 @@ void PredictionFiles::add_h5(std::int64_t first, std::span<const double> rows) {
   };
   for (const auto& output : plan_.outputs)
     write(output.name, static_cast<std::size_t>(numbers_in(output)), DType::f64, stored_shape(output));
-  for (const auto& field : plan_.kept) write(field.name, 1, whole(field) ? DType::i64 : DType::f64, {});
+  for (const auto& field : plan_.kept) {
+    if (field.categories.empty())
+      write(array_name(field), 1, whole(field) ? DType::i64 : DType::f64, {});
+    else
+      ++at;
+  }
+  add_texts(rows);
+}
+
+void PredictionFiles::add_texts(std::span<const double> rows) {
+  const std::size_t kept = plan_.kept.size(), width = numbers(plan_.outputs, plan_.kept), answers = width - kept;
+  for (std::size_t k = 0; k < kept; ++k)
+    for (std::size_t row = 0; !plan_.kept[k].categories.empty() && row < rows.size(); row += width)
+      texts_[k].push_back(category_of(plan_.kept[k], rows[row + answers + k]));
+}
+
+void PredictionFiles::write_texts() {
+  for (std::size_t k = 0; k < plan_.kept.size(); ++k) {
+    const auto& field = plan_.kept[k];
+    if (field.categories.empty()) continue;
+    io::labelled(h5_->write(array_name(field), texts_[k]), field.unit, field.name);
+    h5_->attach_scales(array_name(field), {samples_});
+  }
 }
 
 void PredictionFiles::add_csv(std::int64_t first, std::span<const double> rows) {
@@ -184,9 +222,13 @@ void PredictionFiles::add_csv(std::int64_t first, std::span<const double> rows) 
     text += fmt::format("{}", first + static_cast<std::int64_t>(s));
     for (const auto& c : plan_.coordinates)
       if (c.axis == 0) text += fmt::format(",{}", c.values[static_cast<std::size_t>(first) + s]);
-    for (std::size_t k = 0; k < kept; ++k)
-      text += whole(plan_.kept[k]) ? fmt::format(",{}", std::bit_cast<std::int64_t>(row[answers + k]))
-                                   : fmt::format(",{}", row[answers + k]);
+    for (std::size_t k = 0; k < kept; ++k) {
+      const auto& field = plan_.kept[k];
+      const double value = row[answers + k];
+      text += !field.categories.empty() ? "," + io::csv_cell(category_of(field, value))
+              : whole(field)            ? fmt::format(",{}", std::bit_cast<std::int64_t>(value))
+                                        : fmt::format(",{}", value);
+    }
     for (std::size_t k = 0; k < answers; ++k) text += fmt::format(",{}", row[k]);
     text += '\n';
   }
@@ -195,6 +237,7 @@ void PredictionFiles::add_csv(std::int64_t first, std::span<const double> rows) 
 
 void PredictionFiles::commit() {
   if (h5_) {
+    write_texts();
     h5_->close();
     h5_.reset();
     io::seal(h5_part_->part(), plan_.h5);

@@ -18,7 +18,8 @@ std::int64_t numbers_in(const FieldInfo& field);
 ///   /<output>       (sample, shape...), float64, attributes units and long_name; trailing extents of 1 are dropped
 ///   /<coordinate>   of samples and of axes common to inputs and outputs
 ///   /sample         index in the data set, if the data have no sample coordinate
-///   /<field>        (sample): values of the data set that the model does not read, such as identifiers
+///   /<field>        (sample): values of the data set that the model does not read, such as identifiers; classes with
+///                   names as texts; a slash in the name becomes an underscore
 class PredictionFiles {
  public:
   struct Plan {
@@ -42,12 +43,15 @@ class PredictionFiles {
   std::vector<std::string> dimensions_of(const FieldInfo& output);
   void begin_csv();
   void add_h5(std::int64_t first, std::span<const double> rows);
+  void add_texts(std::span<const double> rows);
+  void write_texts();
   void add_csv(std::int64_t first, std::span<const double> rows);
 
   Plan plan_;
   std::string samples_;  ///< name of the sample dimension
   std::optional<io::AtomicFile> h5_part_, csv_part_;
   std::optional<io::File> h5_;
+  std::vector<std::vector<std::string>> texts_;  ///< by kept field with categories: of all samples; HDF5 only
   std::FILE* csv_ = nullptr;
 };
 

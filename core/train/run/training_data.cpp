@@ -30,16 +30,22 @@ void TrainingData::take_member(int member) {
     if (auto* varies = dynamic_cast<VariesByMember*>(set)) varies->take_member(member);
 }
 
-/// Metrics on values with a different unit would be silently wrong.
-static void require_same_units(const std::vector<FieldInfo>& training, const std::vector<FieldInfo>& validation) {
+/// Metrics on values with a different unit, or on classes in a different order, would be silently wrong.
+static void require_same_meaning(const std::vector<FieldInfo>& training, const std::vector<FieldInfo>& validation) {
   for (const auto& field : training)
-    for (const auto& other : validation)
+    for (const auto& other : validation) {
+      if (other.name == field.name && !same_classes(field, other))
+        throw KeyError("train.validation.categories", "validation",
+                       fmt::format("the field '{}' has the categories {} in the training set, but {} in the validation "
+                                   "set; give the same ones in the same order",
+                                   field.name, fmt::join(field.categories, ", "), fmt::join(other.categories, ", ")));
       if (other.name == field.name && other.unit != field.unit)
         throw KeyError(
             "train.validation.unit", "validation",
             fmt::format(
                 "the field '{}' is in {} in the training set, but in {} in the validation set; convert one of them",
                 field.name, field.unit.empty() ? "no unit" : field.unit, other.unit.empty() ? "no unit" : other.unit));
+    }
 }
 
 /// Steps for this number of epochs, rounded up; doubles represent integers exactly up to 9e15.
@@ -109,7 +115,7 @@ void TrainingData::open() {
     hold_some_out();
   else
     training_ = std::move(whole_);
-  if (held_out_) require_same_units(training_->fields(), held_out_->fields());
+  if (held_out_) require_same_meaning(training_->fields(), held_out_->fields());
   augment_ = Augment(params_.augment, training_->fields(), seed_);
   plan_.batch = params_.batch.value_or(training_->size());
   steps_ = steps_over(training_->size());

@@ -1,17 +1,14 @@
 #include "core/train/weights/artifact.hpp"
 
 #include <fmt/format.h>
-
-#include <yaml-cpp/yaml.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <exception>
-#include <filesystem>
 #include <functional>
 #include <limits>
 #include <numeric>
 #include <optional>
-#include <set>
 
 #include "core/base/key_error.hpp"
 #include "core/deck/node.hpp"
@@ -36,6 +33,16 @@ static void write_fields(io::File& file, const ArtifactInfo& info) {
     group.set_attribute("lowest", field.lowest);
     group.set_attribute("highest", field.highest);
     if (!field.info.shape.empty()) group.set_attribute("shape", field.info.shape);
+    if (!field.info.categories.empty()) group.write("categories", field.info.categories);
+    if (!field.info.columns.empty()) {
+      std::vector<std::string> names, units;
+      for (const auto& column : field.info.columns) {
+        names.push_back(column.name);
+        units.push_back(column.unit);
+      }
+      group.write("columns", names);
+      group.write("column_units", units);
+    }
     if (field.each_lowest.empty()) continue;
     group.set_attribute("each_lowest", field.each_lowest);
     group.set_attribute("each_highest", field.each_highest);
@@ -168,10 +175,17 @@ static ArtifactInfo read_info(const io::File& file) {
   if (file.exists("/fields"))
     for (const auto& name : file.group("/fields").list()) {
       const auto group = file.group("/fields/" + name);
-      FieldRange field{{name, group.attribute<std::string>("unit"), {}, DType::f64},
+      FieldRange field{{name, group.attribute<std::string>("unit"), {}, DType::f64, {}, {}},
                        group.attribute<double>("lowest"),
                        group.attribute<double>("highest")};
       if (group.has_attribute("shape")) field.info.shape = group.attribute<std::vector<std::int64_t>>("shape");
+      if (group.exists("categories")) field.info.categories = group.read<std::vector<std::string>>("categories");
+      if (group.exists("columns") && group.exists("column_units")) {
+        const auto names = group.read<std::vector<std::string>>("columns"),
+                   units = group.read<std::vector<std::string>>("column_units");
+        for (std::size_t k = 0; k < std::min(names.size(), units.size()); ++k)
+          field.info.columns.push_back({names[k], units[k]});
+      }
       if (group.has_attribute("each_lowest") && group.has_attribute("each_highest")) {
         field.each_lowest = group.attribute<std::vector<double>>("each_lowest");
         field.each_highest = group.attribute<std::vector<double>>("each_highest");
@@ -368,51 +382,6 @@ void StoredModules::forward(const std::function<void(const Pass&)>& use) const {
   };
   const auto none = [](int) {};
   use({views, {}, ReadyCallback(none, read, none, release)});
-}
-
-/// Collects files and folders among the scalars of a YAML value, by full path; the part after '#' is kept, since it
-/// names a part of a file.
-static void collect_files(const YAML::Node& node, std::set<std::string>& out) {
-  if (node.IsScalar()) {
-    const auto text = node.Scalar();
-    const auto path = text.substr(0, text.rfind('#'));
-    std::error_code none;
-    if (path.find('/') == std::string::npos && path.find('.') == std::string::npos) return;  // a type or a value
-    if (std::filesystem::exists(path, none))
-      out.insert(std::filesystem::weakly_canonical(path).string() + text.substr(path.size()));
-  } else {
-    for (const auto& each : node) collect_files(node.IsMap() ? each.second : each, out);
-  }
-}
-
-static std::set<std::string> files_of(const std::string& yaml) {
-  std::set<std::string> out;
-  if (!yaml.empty()) collect_files(YAML::Load(yaml), out);
-  return out;
-}
-
-/// True if two data sets are different samples of the same files: their `range` values do not overlap.
-static bool apart(const std::string& one, const std::string& other) {
-  if (one.empty() || other.empty()) return false;
-  const YAML::Node a = YAML::Load(one), b = YAML::Load(other);
-  if (!a.IsMap() || !b.IsMap() || YAML::Dump(a["files"]) != YAML::Dump(b["files"])) return false;
-  for (const auto& range : {a["range"], b["range"]})
-    if (!range || !range.IsSequence() || range.size() != 2) return false;
-  const auto end = [](const YAML::Node& range, int k) { return range[k].as<double>(); };
-  return end(a["range"], 1) <= end(b["range"], 0) || end(b["range"], 1) <= end(a["range"], 0);
-}
-
-std::string met_before(const ArtifactInfo& info, const std::string& model, const std::string& data) {
-  const auto trained = apart(info.training, data) ? std::set<std::string>{} : files_of(info.training);
-  const auto chosen = apart(info.chosen_by, data) ? std::set<std::string>{} : files_of(info.chosen_by);
-  for (const auto& file : files_of(data)) {
-    const bool learnt = trained.contains(file);
-    if (learnt || chosen.contains(file))
-      return fmt::format(
-          "'{}' was {} '{}', so its errors there are smaller than on data that it never met: evaluate it on others",
-          model, learnt ? "trained on" : "chosen among its steps by its errors on", file);
-  }
-  return {};
 }
 
 template <class T>

@@ -44,7 +44,8 @@ struct ArtifactInfo {
 ///                     as bytes with the attribute scale_factor (packed as in the CF conventions), ternary ones four to
 ///                     a byte (0, 1, 2 mean -1, 0, 1; lowest bits first), with the attributes scale_factor and shape
 ///   /fields/<name>    name, unit, shape, lowest and highest value seen in training, for rows of at most 64 values
-///                     also each_lowest and each_highest, one for each value of a row (attributes)
+///                     also each_lowest and each_highest, one for each value of a row (attributes); of classes with
+///                     names categories, of a table columns and column_units (text arrays)
 ///   /card/<name>      values with their unit
 ///   /rows/<table>     weights (rows, width), for networks with tables
 ///   32 bytes          after the end: a checksum of everything before
@@ -66,7 +67,8 @@ struct LoadedModel {
 LoadedModel load_artifact(const std::string& path, Context& context);
 
 /// InputError if a data set for evaluation lacks a field of the model, except for labels that its network spares,
-/// has one in another unit, or has an input with its values along other axes (axes_differ). `path` is the model's file.
+/// has one in another unit or with other categories, or has an input with its values along other axes (axes_differ).
+/// `path` is the model's file.
 void require_fields(const LoadedModel& model, const std::string& path, Dataset& data);
 
 /// Warning about a data set for evaluation (its keys, YAML, or one file's path): a sentence if it names a file used to

@@ -31,6 +31,11 @@ void require_fields(const LoadedModel& loaded, const std::string& model, Dataset
           "model '{}' was trained on '{}' of shape ({}) for each sample, but the data set has ({}): equally "
           "many values in another order; transpose the data",
           model, wanted.info.name, fmt::join(wanted.info.shape, ", "), fmt::join(found->shape, ", ")));
+    if (!same_classes(*found, wanted.info))
+      throw InputError(fmt::format(
+          "model '{}' was trained on '{}' with the categories {}, but the data set has {}; give the same categories in "
+          "the same order",
+          model, wanted.info.name, fmt::join(wanted.info.categories, ", "), fmt::join(found->categories, ", ")));
   }
 }
 

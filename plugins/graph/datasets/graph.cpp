@@ -5,12 +5,12 @@
 #include <charconv>
 
 #include "core/base/key_error.hpp"
+#include "core/io/npz.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/parallel/gather.hpp"
 #include "plugins/graph/datasets/chosen_nodes.hpp"
 #include "plugins/graph/graphs/divided_graph.hpp"
 #include "plugins/graph/graphs/graph_file.hpp"
-#include "plugins/graph/graphs/npz.hpp"
 
 namespace cambium::graph {
 
@@ -114,7 +114,7 @@ static std::vector<std::int32_t> chosen_nodes(const Graph& graph, GraphSet::Node
 
 void GraphSet::open(Context& context) {
   NodeSamples samples;
-  const bool by_parts = params_.divided && !params_.file.empty() && !is_npz(params_.file);
+  const bool by_parts = params_.divided && !params_.file.empty() && !io::is_npz(params_.file);
   if (by_parts) samples.graph = read_divided_graph(params_.file, context.comm, split());
   io::on_every_rank(context.comm, [&] {
     if (!by_parts) samples.graph = read_whole();

@@ -13,7 +13,7 @@ inline constexpr const char* label_names[] = {"labels", "node_labels", "y"};
 inline constexpr const char* edge_names[] = {"edges", "edge_index"};
 inline constexpr const char* weight_names[] = {"weights", "edge_weight", "edge_weights"};
 
-/// First of these names that the file has; the first of all if it has none. File: io::Group or Npz.
+/// First of these names that the file has; the first of all if it has none. File: io::Group or io::Npz.
 template <class File, std::size_t n>
 std::string name_in(const File& file, const char* const (&names)[n]) {
   for (const auto* name : names)

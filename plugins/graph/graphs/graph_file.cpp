@@ -6,15 +6,15 @@
 #include <limits>
 
 #include "core/base/error.hpp"
+#include "core/io/npz.hpp"
 #include "core/io/reading.hpp"
 #include "plugins/graph/graphs/graph_arrays.hpp"
-#include "plugins/graph/graphs/npz.hpp"
 #include "plugins/graph/graphs/split_masks.hpp"
 
 namespace cambium::graph {
 
 /// Values of an archive as integers. InputError for other types.
-static std::vector<std::int32_t> integers_of(const Npz& file, const std::string& name, const io::NpyArray& array) {
+static std::vector<std::int32_t> integers_of(const io::Npz& file, const std::string& name, const io::NpyArray& array) {
   std::vector<std::int32_t> out;
   for (const double x : array.values) {
     if (!(std::abs(x) <= std::numeric_limits<std::int32_t>::max()) || x != std::floor(x))
@@ -24,7 +24,7 @@ static std::vector<std::int32_t> integers_of(const Npz& file, const std::string&
   return out;
 }
 
-static std::vector<Edge> edges_of(const Npz& file) {
+static std::vector<Edge> edges_of(const io::Npz& file) {
   const auto name = name_in(file, edge_names);
   const auto array = file.read(name);
   const auto ends = integers_of(file, name, array);
@@ -41,7 +41,7 @@ static std::vector<Edge> edges_of(const Npz& file) {
   return out;
 }
 
-static sparse::Csr<float> features_of(const Npz& file, std::int64_t nodes) {
+static sparse::Csr<float> features_of(const io::Npz& file, std::int64_t nodes) {
   const auto name = name_in(file, feature_names);
   if (!file.exists(name)) return {};
   const auto array = file.read(name);
@@ -54,7 +54,8 @@ static sparse::Csr<float> features_of(const Npz& file, std::int64_t nodes) {
 }
 
 /// Roles of the array `split` in one of its splits; sets `splits` to their number.
-static std::vector<Role> roles_of_split(const Npz& file, std::int64_t nodes, std::int64_t split, std::int64_t& splits) {
+static std::vector<Role> roles_of_split(const io::Npz& file, std::int64_t nodes, std::int64_t split,
+                                        std::int64_t& splits) {
   const auto array = file.read("split");
   const auto shape = split_shape_of(file.file(), "split", array.shape, nodes);
   splits = shape.splits;
@@ -67,7 +68,7 @@ static std::vector<Role> roles_of_split(const Npz& file, std::int64_t nodes, std
 }
 
 /// Roles in the split; sets `splits` to the number of splits.
-static std::vector<Role> roles_of(const Npz& file, std::int64_t nodes, std::int64_t split, std::int64_t& splits) {
+static std::vector<Role> roles_of(const io::Npz& file, std::int64_t nodes, std::int64_t split, std::int64_t& splits) {
   if (file.exists("split")) return roles_of_split(file, nodes, split, splits);
   std::vector<Role> out;
   for (const auto& names : mask_names)
@@ -95,7 +96,7 @@ static std::vector<Role> roles_of(const Npz& file, std::int64_t nodes, std::int6
 }
 
 static GraphParts parts_of_npz(const std::string& path, std::int64_t split) {
-  const Npz file(path);
+  const io::Npz file(path, "graph");
   GraphParts parts;
   parts.source = path;
   const auto name = name_in(file, label_names);
@@ -139,7 +140,8 @@ static GraphParts parts_of_hdf5(const std::string& path, std::int64_t split) {
 
 GraphPtr read_graph(const std::string& path, std::int64_t split) {
   GraphPtr out;
-  io::reading(path, [&] { out = make_graph(is_npz(path) ? parts_of_npz(path, split) : parts_of_hdf5(path, split)); });
+  io::reading(path,
+              [&] { out = make_graph(io::is_npz(path) ? parts_of_npz(path, split) : parts_of_hdf5(path, split)); });
   return out;
 }
 

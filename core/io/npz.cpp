@@ -1,4 +1,4 @@
-#include "plugins/graph/graphs/npz.hpp"
+#include "core/io/npz.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 
 #include "core/base/error.hpp"
 
-namespace cambium::graph {
+namespace cambium::io {
 
 namespace {
 constexpr std::string_view suffix = ".npy";
@@ -14,7 +14,7 @@ constexpr std::string_view suffix = ".npy";
 
 bool is_npz(const std::string& path) { return path.ends_with(".npz"); }
 
-Npz::Npz(const std::string& path) : zip_(path, {"graph", "numpy.savez"}) {
+Npz::Npz(const std::string& path, const std::string& what) : zip_(path, {what, "numpy.savez"}) {
   for (const auto& member : zip_.names())
     names_[member.ends_with(suffix) ? member.substr(0, member.size() - suffix.size()) : member] = member;
 }
@@ -25,12 +25,12 @@ std::vector<std::string> Npz::names() const {
   return out;
 }
 
-io::NpyArray Npz::read(const std::string& name) const {
+NpyArray Npz::read(const std::string& name) const {
   const auto found = names_.find(name);
   const auto full = fmt::format("{}: {}", file(), name);
   if (found == names_.end()) throw InputError(full + " is missing");
   std::istringstream in(std::string(zip_.read(found->second)), std::ios::binary);
-  return io::read_npy(in, full);
+  return read_npy(in, full);
 }
 
-}  // namespace cambium::graph
+}  // namespace cambium::io
