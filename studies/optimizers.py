@@ -33,7 +33,6 @@ LABEL = """
 """
 CONVECTION = "".join(f"""
   - simulate:
-      name: flow_{seed}
       physics: rayleigh_benard
       rayleigh: 1e6
       aspect_ratio: 2
@@ -53,8 +52,8 @@ CASES = {
     "deep_potential": dict(plugins="md, deepmd", before=LABEL, network=POTENTIAL, data='{type: deepmd_npy, systems: ["BEFORE/label/train"]}',
                            unseen='{type: deepmd_npy, systems: ["BEFORE/label/validation"]}', batch=4, steps=300, every=10, first=1e-3),
     "flow_unet": dict(plugins="superres", before=CONVECTION, network="{type: flow_unet, features: 8, most_features: 32}",
-                      data='{type: snapshots, data: ["BEFORE/flow_1/fields.h5"], history: 2}',
-                      unseen='{type: snapshots, data: ["BEFORE/flow_2/fields.h5"], history: 2}', batch=8, steps=200, every=10, first=1e-3),
+                      data='{type: snapshots, data: ["BEFORE/simulate/fields.h5"], history: 2}',
+                      unseen='{type: snapshots, data: ["BEFORE/simulate_2/fields.h5"], history: 2}', batch=8, steps=200, every=10, first=1e-3),
 }
 #: The grid of an optimizer begins at this multiple of AdamW's.
 BEGIN = {"adamw": 1.0, "schedule_free_adamw": 1.0, "soap": 1.0, "muon": 3.0}
