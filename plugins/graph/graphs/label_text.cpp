@@ -33,6 +33,12 @@ Role role_in(const CellLines& lines, std::string_view cell) {
   lines.fail(fmt::format("'{}' is no role of a node; training, validation and test are", cell));
 }
 
+/// A class that is not known: no cell, a word for a missing value, or -1 as in arrays.
+bool is_unknown(std::string_view cell) {
+  static const Names words{"", "nan", "na", "n/a", "none", "null", "?"};
+  return cell == "-1" || words.contains(lower(cell));
+}
+
 /// Places of the columns in a line; `all`: their number, 0 if the file does not name them.
 struct Columns {
   std::size_t node = 0, label = 1, role = 2, all = 0;
@@ -123,11 +129,13 @@ class LabelReader {
     if (cells.size() <= std::max(columns_.node, columns_.label) || (columns_.all > 0 && cells.size() > columns_.all))
       lines_.fail(fmt::format("{} columns were expected, but the line has {}; is the file cut short?", columns_.all,
                               cells.size()));
-    const auto node = lines_.whole(cells[columns_.node]), label = lines_.whole(cells[columns_.label]);
+    const auto node = lines_.whole(cells[columns_.node]);
+    const bool unknown = is_unknown(cells[columns_.label]);
+    const auto label = unknown ? std::optional<std::int64_t>(-1) : lines_.whole(cells[columns_.label]);
     if (!node) lines_.fail(fmt::format("expected a whole number for a node, found '{}'", cells[columns_.node]));
     if (!label)
       lines_.fail(fmt::format("expected a whole number for the index of a class, found '{}'", cells[columns_.label]));
-    if (*label < 0 || *label >= most_classes)
+    if (!unknown && (*label < 0 || *label >= most_classes))
       lines_.fail(fmt::format("classes are numbered from 0 to {}, not {}", most_classes - 1, *label));
     const auto role = columns_.role < cells.size() ? role_in(lines_, cells[columns_.role]) : Role::none;
     return {*node, static_cast<std::int32_t>(*label), role, lines_.line_number()};

@@ -79,7 +79,7 @@ reads_text("LABELS:1: expected a whole number for a node, found 'a'", "0 1\n", l
 reads_text("LABELS:1: expected a whole number for the index of a class, found '0.5'", "0 1\n", labels="0 0.5\n")
 reads_text("EDGES: the edge between nodes 1 and 0 has the weight 3 in one direction and 2 in the other; give it one weight, or make the graph "
            "directed", "0 1 2\n1 0 3\n", labels="0 1 training\n1 0 test\n")
-reads_text("LABELS:1: classes are numbered from 0 to 999999, not -1", "0 1\n", labels="0 -1\n")
+reads_text("LABELS:1: classes are numbered from 0 to 999999, not -2", "0 1\n", labels="0 -2\n")
 reads_text("EDGES: a graph without nodes", "# nothing\n")
 reads_text("EDGES: nodes have 1 class; a classification needs two or more", "0 1\n", labels="0 0 training\n1 0\n")
 

@@ -107,10 +107,22 @@ TEST_CASE("classes and roles from text", "[graph]") {
         "labels.txt:2: there is no node 7; the graph has 3, numbered 0 to 2 ('edges.txt' names no other; where nodes "
         "have no edge, 'count' sets the number of nodes)");
   CHECK(of("0 1 learning\n") == "labels.txt:1: 'learning' is no role of a node; training, validation and test are");
-  CHECK(of("0 -1\n") == "labels.txt:1: classes are numbered from 0 to 999999, not -1");
+  CHECK(of("0 -2\n") == "labels.txt:1: classes are numbered from 0 to 999999, not -2");
   CHECK(
       of("0 1\n2") ==
       "labels.txt:2: 'node class' or 'node class role' was expected, but the line has 1 word; is the file cut short?");
+}
+
+TEST_CASE("classes that are not known", "[graph]") {
+  const Folder folder;
+  const auto edges = folder.write("edges.txt", "0 1\n1 2\n2 3\n");
+  for (const char* text : {"0 1 train\n1 -1\n2 0\n3 -1\n", "node,class\n0,1\n1,\n2,0\n3,NaN\n",
+                           "id;y;split\n0;1;train\n1;?;\n2;0;test\n"}) {
+    INFO(text);
+    const auto graph = read_list(edges, folder.write("labels.txt", text), 0, false);
+    CHECK(graph->labels == std::vector<std::int32_t>{1, -1, 0, -1});
+    CHECK(graph->classes == 2);
+  }
 }
 
 TEST_CASE("columns of classes are found by their names, in any order", "[graph]") {
