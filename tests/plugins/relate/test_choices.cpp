@@ -167,9 +167,10 @@ TEST_CASE("networks that learned ranked interactions, or may have, are warned of
                           ", batch: 256, steps: 1, optimizer: adam, learning_rate: {type: constant, start: 1e-2}}");
     here.run("recommend", "{models: ['" + here.context.run_directory + "/model.h5'], dataset: " + ranked +
                               ", users: 5, ease_lambda: []}");
-    const auto warnings = here.log.warnings();
-    REQUIRE(warnings.size() <= 1);
-    return warnings.empty() ? std::string() : warnings[0].text;
+    std::string out;
+    for (const auto& each : here.log.warnings())
+      if (each.text.starts_with("models: ")) out += each.text;
+    return out;
   };
   const std::string validating = "{type: interactions, synthetic: {}, split: validation}";
   for (const std::string network : {"{type: cosine_factorization, embedding_dim: 4, num_negatives: 8}",

@@ -450,11 +450,17 @@ TEST_CASE("labels may be absent where a model predicts, and not where it learns"
         ->lines()
         .front();
   };
-  CHECK(heading("0, 12", "12, 20").starts_with("8 records never seen "));
-  CHECK(place.log.warnings().empty());
-  CHECK(heading("0, 12", "10, 20").starts_with("10 records, 2 of them in training "));
-  REQUIRE(place.log.warnings().size() == 1);
-  CHECK(place.log.warnings()[0].text.find(": 2 of 10 records are also those of training") != std::string::npos);
+  const auto warnings = [&] {
+    std::vector<std::string> out;
+    for (const auto& warning : place.log.warnings())
+      if (warning.text.find(" are also those of training") != std::string::npos) out.push_back(warning.text);
+    return out;
+  };
+  CHECK(heading("0, 30", "30, 50").starts_with("20 records never seen "));
+  CHECK(warnings().empty());
+  CHECK(heading("0, 30", "28, 50").starts_with("22 records, 2 of them in training "));
+  REQUIRE(warnings().size() == 1);
+  CHECK(warnings()[0].find(": 2 of 22 records") != std::string::npos);
   const auto without =
       place.registry.make<Task>("train", deck::parse(train + ", label: none" + more, "test"), place.context);
   CHECK_THROWS_WITH(
