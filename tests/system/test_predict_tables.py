@@ -185,6 +185,8 @@ class PredictTables(unittest.TestCase):
                     np.testing.assert_array_equal(file["output"][()], expected)
         np.save(self.path("wide.npy"), np.zeros((4, 3)))
         self.assertIn("reads 'state' of shape (2) for each sample, but the data have (3)", self.verb(self.of_arrays, "wide.npy", code=2))
+        np.save(self.path("empty.npy"), np.zeros((0, 2)))
+        self.assertIn("'empty.npy' holds no samples: the first axis of its arrays has the length 0", self.verb(self.of_arrays, "empty.npy", code=2))
         np.savez(self.path("lacks.npz"), other=x)
         self.assertIn(f"'lacks.npz' has no array 'state', which model '{self.of_arrays}' reads; it has: other",
                       self.verb(self.of_arrays, "lacks.npz", code=2))
@@ -192,6 +194,34 @@ class PredictTables(unittest.TestCase):
         np.save(self.path("bad.npy"), x)
         for ranks in (1, 2):
             self.assertIn("'bad.npy' holds nan in array 'state', sample 31", self.verb(self.of_arrays, "bad.npy", code=2, ranks=ranks))
+
+    def test_other_categories(self):
+        """The same index would be another class: refused by training, evaluation and both ways to predict."""
+        kinds = ["warm", "cold"]
+        self.write("kinds.csv", "\n".join(["kind,heat [kW]", *(f"{kinds[k % 2]},{k % 2 + 0.01 * k}" for k in range(60))]) + "\n")
+        data = f"{{type: csv, files: ['{self.path('kinds.csv')}'], fields: [{{name: kind, categories: [ORDER]}}, {{name: heat}}]}}"
+        one, other = data.replace("ORDER", "warm, cold"), data.replace("ORDER", "cold, warm")
+        train = TRAIN.replace("input: state", "input: kind")
+
+        def run(name, deck):
+            return program.run("run", program.write(self.path(name + ".yaml"), deck.replace("DIR", self.path(name))))
+
+        code, out, error = run("mixed", train.replace("DATA", one) + f"      validation: {other}\n")
+        self.assertEqual(code, 2, out + error)
+        self.assertIn("the field 'kind' has the categories warm, cold in the training set, but cold, warm in the validation set; give the same ones "
+                      "in the same order", out + error)
+        code, out, error = run("kinds", train.replace("DATA", one))
+        self.assertEqual(code, 0, out + error)
+        model = self.path("kinds", "train", "model.h5")
+        stage = f"\nrun: {{name: k, directory: DIR}}\nstages:\n  - STAGE: {{model: '{model}', dataset: {other}}}\n"
+        code, out, error = run("judged", stage.replace("STAGE", "evaluate"))
+        self.assertEqual(code, 2, out + error)
+        self.assertIn(f"model '{model}' was trained on 'kind' with the categories warm, cold, but the data set has cold, warm; give the same "
+                      "categories in the same order", out + error)
+        code, out, error = run("applied", stage.replace("STAGE", "predict"))
+        self.assertEqual(code, 2, out + error)
+        self.assertIn(f"model '{model}' reads 'kind' with the categories warm, cold, but the data have cold, warm; give the same categories in the "
+                      "same order", out + error)
 
 
 if __name__ == "__main__":

@@ -66,6 +66,7 @@ with zipfile.ZipFile(os.path.join(FOLDER, "heterophilous_stored.npz")) as archiv
         out.writestr(name, archive.read(name))
 numpy.savez(os.path.join(FOLDER, "own.npz"), **own)
 numpy.savez(os.path.join(FOLDER, "directed.npz"), **own, directed=True)
+numpy.savez(os.path.join(FOLDER, "each.npz"), **own, directed=[True, False])
 shared = dict(heterophilous, val_masks=masks[0])
 numpy.savez(os.path.join(FOLDER, "shared.npz"), **shared)
 listed = {key: value for key, value in library.items() if not key.endswith("_mask")}

@@ -94,6 +94,8 @@ TEST_CASE("an archive states that its edges have directions", "[splits]") {
   CHECK(one->notes.empty());
   CHECK(one->weights.entries() == one->edges);
   CHECK(both->weights.entries() == 2 * both->edges - both->loops);
+  CHECK_THROWS_WITH(read_graph(files.scratch.file("each.npz")),
+                    files.scratch.file("each.npz") + ": directed must hold one value, 0 or 1");
 }
 
 TEST_CASE("splits as lists of nodes, weights by another name, arrays that are not read", "[splits]") {
