@@ -38,7 +38,7 @@ says("fluid species 'ion': mass = 0 must be positive", ION + "mass=0")
 says("fluid species 'ion': k0 = -1 must not be negative", ION + "k0=-1")
 says("fluid species 'ion': adiabatic_index = 1 must be larger than 1", ION + "equation=five_moment", ION + "adiabatic_index=1")
 says("found 1, expected a whole number from 2 to 16", ION + "subcells=1")
-says("there is no variable 'v'; known: x, t\n    v\n    ^", ION + "density=v", command="run")
+says("there is no variable 'v'; known: x\n    v\n    ^", ION + "density=v", command="run")
 
 # First states and runs that break
 says("fluid species 'ion': the density is not positive everywhere: see cell [2] (x = 2.16667)", ION + "density=2.2 - x", command="run")
