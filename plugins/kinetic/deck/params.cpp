@@ -197,8 +197,7 @@ void GrowthParams::describe(deck::Describe<GrowthParams>& d) {
 void ObservableParams::describe(deck::Describe<ObservableParams>& d) {
   d("growth_rate", &ObservableParams::growth_rate,
     "fit of the exponential growth rate of the electric and magnetic field amplitudes, without the mean of the "
-    "magnetic "
-    "field over the domain");
+    "magnetic field over the domain");
   d("entropy", &ObservableParams::entropy, "minus the integral of f ln f of every species").def(false);
   d("balance", &ObservableParams::balance,
     "fluxes of particles, momentum and energy to every wall that absorbs, and the balance of sources and losses; on "

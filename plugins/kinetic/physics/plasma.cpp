@@ -243,9 +243,8 @@ void Plasma::warn_about_gauss() const {
   if (!(missing > 1e-5 * all) || missing <= 0.3 * varying) return;
   context_.log.warn(fmt::format(
       "fields: the initial E does not satisfy Gauss's law: epsilon0 div E and the charge density differ by {:.3g} "
-      "(root "
-      "mean square, without a uniform part; the charge density varies by {:.3g}), which stays in the fields as an "
-      "immobile charge; give 'fields.E' with this charge density",
+      "(root mean square, without a uniform part; the charge density varies by {:.3g}), which stays in the fields as "
+      "an immobile charge; give 'fields.E' with this charge density",
       missing, varying));
 }
 

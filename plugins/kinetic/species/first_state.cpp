@@ -144,8 +144,7 @@ void warn_of_extent(const Species& species, Log& log) {
       if (share <= 1e-3) continue;
       log.warn(fmt::format(
           "species '{}': at the end {:.2g} of the density is in the {} cell of velocity dimension {}: particles have "
-          "met "
-          "the end of velocity space, which lets none through, and moments and fields are no longer right; {} '{}'",
+          "met the end of velocity space, which lets none through, and moments and fields are no longer right; {} '{}'",
           species.name(), share, high ? "last" : "first", d + 1, high ? "raise" : "lower", high ? "upper" : "lower"));
     }
 }
